@@ -81,7 +81,7 @@ def npm_command() -> tuple[list[str], dict[str, str]]:
     if spec is None or spec.origin is None:
         raise RuntimeError(
             f"The browser bundle {BUNDLE.as_posix()} has to be built, and there is no Node to build it: put Node {OLDEST_NODE} or newer "
-            f"with npm on PATH, or `pip install {NODE_WHEEL.split('>')[0]}` (a build with isolation does that by itself)."
+            f"with npm on PATH, or `pip install {NODE_WHEEL.split('>', maxsplit=1)[0]}` (a build with isolation does that by itself)."
         )
     home = Path(spec.origin).parent
     programs = home if os.name == "nt" else home / "bin"

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["Explainer", "PDPWidget", "PartialDependence", "__version__"]
 
-_HOMES = {"Explainer": "pdp_widgets.explain", "PartialDependence": "pdp_widgets.explain", "PDPWidget": "pdp_widgets.widget"}
+_HOMES = {
+    "Explainer": "pdp_widgets.explain",
+    "PartialDependence": "pdp_widgets.explain",
+    "PDPWidget": "pdp_widgets.widget",
+}
 
 
 def __getattr__(name: str) -> object:
