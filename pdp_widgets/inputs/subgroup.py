@@ -1,0 +1,257 @@
+"""Subgroups of rows, read from text.
+
+The language is the part of ``DataFrame.query`` that describes rows by the values of features:
+``temp > 20 & season == 'SUMMER'``, ``3 < x <= 4``, ``season in ['A', 'B']``, ``x.isna()``, ``not``, ``~``, ``|``,
+parentheses. Text is read with :mod:`ast` and a whitelist; nothing is ever evaluated. Any column name works between
+backticks (a backtick in a name is doubled). ``@name`` stands for a set of rows that no condition describes.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import unicodedata
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .conditions import And, Levels, Missing, Node, Not, Or, Range, Rows, axis_value, conjunction, quote
+from .errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .table import FeatureTable, Observed
+
+__all__ = ["And", "Levels", "Missing", "Node", "Not", "Or", "Range", "Rows", "conjunction", "parse", "quote"]
+
+_MAX_TEXT = 100_000
+
+
+def parse(text: str, table: FeatureTable, rows: Mapping[str, Node] | None = None) -> Node:
+    """Read a condition.
+
+    Parameters
+    ----------
+    text : str
+        For example ``"temp > 20 & season == 'SUMMER'"``. ``&``, ``|`` bind as in ``DataFrame.query``: weaker than
+        comparisons. A comparison with a missing value is false.
+    table : FeatureTable
+        Tells the features' names and kinds.
+    rows : mapping, optional
+        What ``@name`` means.
+
+    Raises
+    ------
+    InputError
+        With the unknown feature and the nearest known one, or what could not be read.
+    """
+    if not isinstance(text, str) or not text.strip():
+        msg = f"a condition is a text such as \"temp > 20 & season == 'SUMMER'\", not {text!r}"
+        raise InputError(msg)
+    if len(text) > _MAX_TEXT:
+        msg = f"the condition is longer than {_MAX_TEXT} characters; pass a mask instead"
+        raise InputError(msg)
+    source, names, row_names = _to_python(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # e.g. a lone backslash in a string
+            tree = ast.parse(source, mode="eval").body
+        return _Reader(table, names, row_names, dict(rows or {}), text).condition(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(_unreadable(text, table)) from error
+
+
+def _unreadable(text: str, table: FeatureTable) -> str:
+    awkward = [n for n in map(str, table.features) if quote(n) != n and n in text and quote(n) not in text]
+    hint = f"; write {quote(awkward[0])} with backticks" if awkward else ""
+    return f"could not read the condition {text!r}{hint}"
+
+
+_TOKEN = re.compile(
+    r"""(?P<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
+    r"|(?P<at>@\s*)?(?:`(?P<quoted>(?:[^`]|``)*)`(?!`)|(?P<word>[^\W\d]\w*))"
+    r"|(?P<number>\d[\w.]*(?:(?<=[eE])[+-]\d+)?)"
+    r"|(?P<operator>[&|\n])",
+    re.DOTALL,
+)
+
+
+def _to_python(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
+    """Python source with a stand-in for each awkward name, and what the stand-ins mean."""
+    names: dict[str, str] = {}
+    rows: dict[str, str] = {}
+
+    def swap(match: re.Match[str]) -> str:
+        if match["operator"]:
+            return {"&": " and ", "|": " or ", "\n": " "}[match["operator"]]
+        quoted, word = match["quoted"], match["word"]
+        if quoted is None and word is None:
+            return match[0]
+        name = word if quoted is None else quoted.replace("``", "`")
+        if match["at"] is not None:
+            known, stand_in = rows, f"_pdp_rows{len(rows)}"
+        elif quoted is not None or word.startswith("_pdp") or unicodedata.normalize("NFKC", word) != word:
+            known, stand_in = names, f"_pdp_name{len(names)}"
+        else:
+            return match[0]
+        known[stand_in] = name
+        return f" {stand_in}" if match["at"] is not None else stand_in
+
+    return _TOKEN.sub(swap, text).strip(), names, rows
+
+
+_COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+
+
+class _Reader:
+    """Turns the syntax tree into conditions; whatever is not on the list is refused."""
+
+    def __init__(
+        self, table: FeatureTable, names: dict[str, str], row_names: dict[str, str], rows: dict[str, Node], text: str
+    ) -> None:
+        self.table, self.names, self.row_names, self.rows, self.text = table, names, row_names, rows, text
+
+    def condition(self, node: ast.expr) -> Node:
+        match node:
+            case ast.BoolOp(op=ast.And(), values=values):
+                return conjunction([self.condition(value) for value in values])
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return Or(tuple(self.condition(value) for value in values))
+            case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=operand):
+                return ~self.condition(operand)
+            case ast.Compare():
+                return self.comparison(node)
+            case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method), args=[], keywords=[]):
+                missing = Missing(self.feature(name))
+                if method in ("isna", "isnull"):
+                    return missing
+                if method in ("notna", "notnull"):
+                    return Not(missing)
+            case ast.Name(id=stand_in) if stand_in in self.row_names:
+                return self.row_set(self.row_names[stand_in])
+            case ast.Name():
+                return self.flag(self.feature(node))
+            case ast.Constant(value=bool(value)):
+                return And(()) if value else Or(())
+        raise self.refuse(node)
+
+    def comparison(self, node: ast.Compare) -> Node:
+        sides = [node.left, *node.comparators]
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            return self.membership(sides[0], sides[1], negate=isinstance(node.ops[0], ast.NotIn))
+        parts = []
+        for left, op, right in zip(sides[:-1], node.ops, sides[1:], strict=True):
+            sign = _COMPARE.get(type(op))
+            if sign is None:
+                raise self.refuse(node)
+            if self.is_feature(left):
+                parts.append(self.compare(self.feature(left), sign, right))
+            elif self.is_feature(right):
+                parts.append(self.compare(self.feature(right), _FLIP[sign], left))
+            else:
+                raise self.refuse(node)
+        return conjunction(parts)
+
+    def compare(self, feature: str, sign: str, value_node: ast.expr) -> Node:
+        value = self.value(value_node)
+        observed = self.table.observed(feature)
+        if value is None:
+            msg = f"nothing equals a missing value; write {quote(feature)}.isna() or {quote(feature)}.notna()"
+            raise InputError(msg)
+        if observed.kind == "category":
+            if sign not in ("==", "!="):
+                msg = f"feature '{feature}' is a category: compare it with ==, !=, in or not in, not with {sign}"
+                raise InputError(msg)
+            return Levels(feature, (value,), negate=sign == "!=")
+        bound = _written_bound(value, observed, feature)
+        at = Range(feature, bound, bound, kind=observed.kind)
+        match sign:
+            case "==":
+                return at
+            case "!=":
+                return Levels(feature, (bound,), negate=True, kind=observed.kind)
+            case "<" | "<=":
+                return replace(at, low=None, high_closed=sign == "<=")
+            case _:
+                return replace(at, high=None, low_closed=sign == ">=")
+
+    def membership(self, name: ast.expr, listed: ast.expr, *, negate: bool) -> Node:
+        if not self.is_feature(name) or not isinstance(listed, ast.List | ast.Tuple | ast.Set):
+            raise self.refuse(name)
+        feature = self.feature(name)
+        observed = self.table.observed(feature)
+        levels = [self.value(item) for item in listed.elts]
+        if observed.kind != "category":
+            levels = [None if level is None else _written_bound(level, observed, feature) for level in levels]
+        return Levels(feature, tuple(levels), negate=negate, kind=observed.kind)
+
+    def is_feature(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id not in self.row_names)
+
+    def feature(self, node: ast.expr) -> str:
+        if not isinstance(node, ast.Name):
+            raise self.refuse(node)
+        name = self.names.get(node.id, node.id)
+        if name not in self.table.features:
+            raise unknown_name("feature", name, self.table.features, "a column of X")
+        return name
+
+    def flag(self, feature: str) -> Node:
+        observed = self.table.observed(feature)
+        if observed.kind == "category" and all(isinstance(level, bool | np.bool_) for level in observed.levels or []):
+            return Levels(feature, (True,))
+        msg = f"feature '{feature}' is not true or false; compare it with a value"
+        raise InputError(msg)
+
+    def row_set(self, name: str) -> Node:
+        if name not in self.rows:
+            known = f"; known are {_some(list(self.rows))}" if self.rows else ""
+            msg = f"there is no set of rows called @{name}{known}"
+            raise InputError(msg)
+        return self.rows[name]
+
+    def value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=str() | bool() | int() | float() | None):
+                return node.value
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return -number
+            case ast.UnaryOp(op=ast.UAdd(), operand=ast.Constant(value=int() | float() as number)):
+                return number
+            case ast.Name() | ast.Attribute():
+                msg = f"{self.source(node)} stands where a value is expected; text values need quotes: '...'"
+                raise InputError(msg)
+        raise self.refuse(node)
+
+    def source(self, node: ast.expr) -> str:
+        text = ast.unparse(node)
+        for stand_in, name in self.names.items():
+            text = text.replace(stand_in, quote(name))
+        for stand_in, name in self.row_names.items():
+            text = text.replace(stand_in, "@" + quote(name))
+        return text
+
+    def refuse(self, node: ast.expr) -> InputError:
+        if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in self.table.features:
+            return InputError(f"write {quote(name)} with backticks")
+        return InputError(
+            f"could not read {self.source(node)!r}: a condition compares a feature with values, such as "
+            "temp > 20, 3 < x <= 4, season in ['A', 'B'], x.isna(); for anything else pass a mask"
+        )
+
+
+def _written_bound(value: Any, observed: Observed, feature: str) -> float:
+    """The same for a literal in a text, where a date is never a bare number of milliseconds."""
+    bare = isinstance(value, float) and observed.kind != "number" and math.isfinite(value)
+    return axis_value(int(value) if bare else value, observed, feature)
+
+
+def _some(names: Sequence[str], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
