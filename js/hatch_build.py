@@ -91,10 +91,17 @@ def npm_command() -> tuple[list[str], dict[str, str]]:
     return [str(node), str(npm)], environment
 
 
+def is_installed(folder: Path) -> bool:
+    """Whether node_modules is as new as the lock file, as on the machine of a person who works on the front end."""
+    installed, lock = folder / "node_modules" / ".package-lock.json", folder / "package-lock.json"
+    return installed.is_file() and installed.stat().st_mtime >= lock.stat().st_mtime
+
+
 def build_bundle(root: Path) -> None:
-    """Run `npm ci` and `npm run build` in js/; on failure say which step failed and show what it printed."""
+    """Run `npm ci` (unless it has been run) and `npm run build` in js/; on failure say which step failed and show what it printed."""
     npm, environment = npm_command()
-    for step in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
+    install = [] if is_installed(root / "js") else [["ci", "--omit=dev", "--no-audit", "--no-fund"]]
+    for step in (*install, ["run", "build"]):
         command = [*npm, *step]
         done = subprocess.run(command, cwd=root / "js", env=environment, text=True, capture_output=True, check=False)
         sys.stderr.write(done.stdout + done.stderr)
