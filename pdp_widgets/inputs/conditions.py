@@ -86,12 +86,12 @@ class Range(Node):
 
     def _mask(self, table: FeatureTable) -> np.ndarray:
         codes = _observed(table, self.feature).codes
-        inside = ~np.isnan(codes)
+        inside = np.logical_not(np.isnan(codes))
         if self.low is not None:
             inside &= codes >= self.low if self.low_closed else codes > self.low
         if self.high is not None:
             inside &= codes <= self.high if self.high_closed else codes < self.high
-        return inside | np.isnan(codes) if self.missing else inside
+        return np.logical_or(inside, np.isnan(codes)) if self.missing else inside
 
     def _text(self) -> str:
         name = quote(self.feature)
@@ -132,8 +132,8 @@ class Levels(Node):
             wanted = [axis_value(level, observed, self.feature) for level in self.levels if level is not None]
         inside = np.isin(observed.codes, np.asarray(wanted, float))
         if None in self.levels:
-            inside |= np.isnan(observed.codes)
-        return ~inside if self.negate else inside
+            inside = np.logical_or(inside, np.isnan(observed.codes))
+        return np.logical_not(inside) if self.negate else inside
 
     def _text(self) -> str:
         name = quote(self.feature)
