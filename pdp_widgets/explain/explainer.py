@@ -1,0 +1,449 @@
+"""Explainer: the one door to every explanation, without Jupyter.
+
+It holds the model and its background rows, caches what was computed, and hands out result objects.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from pdp_widgets.inputs import Feature, FeatureTable, Grid, InputError, Response, make_grid, model_name
+from pdp_widgets.inputs.subgroup import parse
+
+from .ice import Ice
+from .progress import bar
+from .source import Base, Source
+
+if TYPE_CHECKING:
+    from .results import PartialDependence
+
+PAIR_GRID_SIZE = 20
+
+
+class Explainer:
+    """What a fitted model does, averaged over background rows.
+
+    Parameters
+    ----------
+    model : estimator, pipeline, booster or callable
+        Anything that predicts from ``X``; see ``Response``.
+    X : DataFrame, array, sparse matrix or list of rows, shape (n, p)
+        The background rows, exactly as the model takes them. Never modified.
+    y : (n,) array, optional
+        The observed outcome, for explanations that compare with it.
+    features : sequence or mapping, optional
+        Which features, or groups of one-hot columns ``{"season": ["season_a", "season_b"]}``.
+    output : str or int, optional
+        The output to show first: a class label, an output name or a position.
+    response : {"auto", "probability", "decision", "logit", "predict"} or callable
+        The response scale.
+    output_names : sequence of str, optional
+        Names of the outputs.
+    sample_weight : (n,) array, optional
+        Row weights; they enter averages, errors and quantiles.
+    background : int, optional
+        Use a random sample of this many rows instead of all of X.
+    grid_size : int
+        Grid points of a number (a pair uses at most 20 per feature).
+    percentiles : (float, float), optional
+        Range of the automatic grid, as shares of the rows.
+    random_state : int
+        Seed of the row order and of all sampling.
+    executor : concurrent.futures.Executor, optional
+        Where model calls run: threads, processes, loky, ``dask.distributed.Client.get_executor()``.
+        Default: this process.
+    nan_predictions : {"raise", "omit"}
+        What to do with rows for which the model predicts NaN or infinity.
+    cache_bytes : int
+        Most memory for cached ICE curves.
+
+    Raises
+    ------
+    InputError
+        When X, the model or an option cannot be used; the message says what to do.
+    PredictionError
+        When the model fails on the first rows of X.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        features: Sequence[Any] | Mapping[Any, Any] | None = None,
+        output: Any = None,
+        response: str | Callable[[Any, Any], Any] = "auto",
+        output_names: Sequence[str] | None = None,
+        sample_weight: Any = None,
+        background: int | None = None,
+        grid_size: int = 40,
+        percentiles: tuple[float, float] | None = None,
+        random_state: int = 0,
+        executor: Executor | None = None,
+        nan_predictions: Literal["raise", "omit"] = "raise",
+        cache_bytes: int = 256 * 2**20,
+    ) -> None:
+        self.model = model
+        self.grid_size = _at_least("grid_size", grid_size, 2)
+        self.percentiles = percentiles
+        self.random_state = _at_least("random_state", random_state, 0)
+        if nan_predictions not in ("raise", "omit"):
+            raise InputError(f"nan_predictions={nan_predictions!r}; expected 'raise' or 'omit'")
+        if executor is not None and not callable(getattr(executor, "submit", None)):
+            raise InputError(
+                f"executor is a {type(executor).__name__} without a submit method; expected a "
+                "concurrent.futures.Executor (for dask: client.get_executor())"
+            )
+        table = FeatureTable(X, features)
+        weights = _weights(sample_weight, table.n_rows)
+        self.n_rows_given = table.n_rows
+        self.rows_given = np.arange(table.n_rows)
+        """(n,) positions in X of the background rows."""
+        self.y = None if y is None else _outcome(y, table.n_rows)
+        if background is not None and _at_least("background", background, 1) < table.n_rows:
+            rng = np.random.default_rng(self.random_state)
+            self.rows_given = np.sort(rng.choice(table.n_rows, background, replace=False))
+            table = table.take(self.rows_given)
+            weights = None if weights is None else weights[self.rows_given]
+            self.y = None if self.y is None else self.y[self.rows_given]
+        self.table = table
+        self.response = Response(model, response, output_names)
+        self._source = Source(table, self.response, weights, executor, nan_predictions, self.random_state)
+        self.default_output = self.outputs[
+            self.response.position(output) if output is not None
+            else self.response.position(self.response.default_output)
+        ]  # fmt: skip
+        self._base = Base(self._source)
+        self._cache_bytes = int(cache_bytes)
+        self._ices: OrderedDict[tuple[Any, ...], Ice] = OrderedDict()
+        self._grids: dict[tuple[Any, ...], Grid] = {}
+        self._lock = threading.Lock()
+
+    # ---- what there is -------------------------------------------------------------------
+
+    @property
+    def features(self) -> dict[str, Feature]:
+        """Return the features by name."""
+        return self.table.features
+
+    @property
+    def outputs(self) -> list[str]:
+        """Return the names of the model's outputs."""
+        return self.response.outputs
+
+    @property
+    def scale(self) -> str:
+        """Return the response scale."""
+        return self.response.scale
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of background rows."""
+        return self.table.n_rows
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(n,) row weights with mean 1, None when all rows count the same."""
+        return self._source.weights
+
+    @property
+    def row_order(self) -> np.ndarray:
+        """(n,) the random order in which rows are taken; a prefix is a random sample."""
+        return self._source.order
+
+    @property
+    def rows_asked(self) -> int:
+        """Return how many rows the model was asked to predict, in all."""
+        return self._source.pace.rows_asked
+
+    def __repr__(self) -> str:
+        """Say what is explained."""
+        rows = f"{self.n_rows} rows"
+        if self.n_rows != self.n_rows_given:
+            rows += f" sampled of {self.n_rows_given}"
+        outputs = ", ".join(self.outputs[:4]) + (", ..." if len(self.outputs) > 4 else "")
+        return (
+            f"<Explainer of {model_name(self.model)}: {len(self.features)} features, {rows}; {self.scale} of {outputs}>"
+        )
+
+    # ---- partial dependence --------------------------------------------------------------
+
+    def partial_dependence(
+        self,
+        features: Any,
+        *,
+        grid: Any = None,
+        grid_size: int | None = None,
+        percentiles: tuple[float, float] | None = None,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> PartialDependence:
+        """Return the partial dependence on a feature or a pair, from all rows.
+
+        Parameters
+        ----------
+        features : name, or (name, name)
+        grid : sequence, or mapping of name to sequence, optional
+            The caller's own grid points, taken as given (a pair: a mapping, or two sequences).
+        grid_size : int, optional
+            Grid points of a number, instead of the explainer's.
+        percentiles : (float, float), optional
+            Range of the automatic grid, instead of the explainer's.
+        subgroup : mask, query string or object with ``.mask``, optional
+            Average over these rows only. Costs no model call once the curves are cached.
+        output : name, class label or position, optional
+            Return this output only.
+        progress : bool, optional
+            Show a bar: None means when it is slow.
+
+        Returns
+        -------
+        PartialDependence
+            ``average`` has shape (n_outputs, K) or (n_outputs, K1, K2).
+
+        Raises
+        ------
+        InputError
+            For an unknown feature or output, a grid the column cannot hold, an empty subgroup.
+        PredictionError
+            When the model fails.
+        """
+        mask, text, ice = self._prepare(features, grid, grid_size, percentiles, subgroup)
+        what = " x ".join(part.feature.name for part in ice.grids)
+        with bar(ice.rows_total, what, progress) as shown:
+            while not ice.complete:
+                before = ice.rows_done
+                ice.advance()
+                shown.update(ice.rows_done - before)
+        return self._finish(ice, mask, text, output)
+
+    def iter_partial_dependence(
+        self,
+        features: Any,
+        *,
+        grid: Any = None,
+        grid_size: int | None = None,
+        percentiles: tuple[float, float] | None = None,
+        subgroup: Any = None,
+        output: Any = None,
+    ) -> Iterator[PartialDependence]:
+        """Yield the partial dependence as it converges: one result per chunk, the last one exact.
+
+        Takes the parameters of ``partial_dependence``. Each result says ``rows_done`` of
+        ``rows_total`` and the ``stderr`` of its average as an estimate for all rows.
+        """
+        mask, text, ice = self._prepare(features, grid, grid_size, percentiles, subgroup)
+        while not ice.complete:
+            before = ice.rows_done
+            ice.advance()
+            if ice.rows_done > before and not ice.complete:
+                yield self._finish(ice, mask, text, output)
+        yield self._finish(ice, mask, text, output)
+
+    # ---- the growing computations --------------------------------------------------------
+
+    def base(self) -> Base:
+        """Return the growing predictions at the rows' own values."""
+        return self._base
+
+    def grid(
+        self,
+        feature: Any,
+        *,
+        grid: Any = None,
+        grid_size: int | None = None,
+        percentiles: tuple[float, float] | None = None,
+    ) -> Grid:
+        """Return the grid of one feature."""
+        chosen = self.table.feature(feature)
+        size = _at_least("grid_size", grid_size or self.grid_size, 2)
+        inner = percentiles or self.percentiles
+        if grid is not None:
+            return make_grid(self.table, chosen, given=grid)
+        key = (chosen.name, size, inner)
+        if key not in self._grids:
+            self._grids[key] = make_grid(self.table, chosen, grid_size=size, percentiles=inner, weights=self.weights)
+        return self._grids[key]
+
+    def ice(
+        self,
+        features: Any,
+        *,
+        grid: Any = None,
+        grid_size: int | None = None,
+        percentiles: tuple[float, float] | None = None,
+        rows: np.ndarray | None = None,
+        keep: np.ndarray | None = None,
+    ) -> Ice:
+        """Return the growing ICE curves of a feature or a pair, from the cache where possible.
+
+        Parameters
+        ----------
+        rows : (n,) bool array, optional
+            Compute these rows only (for a subgroup when not all curves fit the memory cap).
+        keep : int array, optional
+            Row positions whose curves are kept even when not all fit the memory cap.
+        """
+        names = self._names(features)
+        options: dict[str, Any] = {"grid_size": grid_size, "percentiles": percentiles}
+        if len(names) == 1:
+            grids: tuple[Grid, ...] = (self.grid(names[0], grid=grid, **options),)
+        else:
+            grids = self._pair_grids(names, grid, options)
+        return self._cached(grids, rows, keep)
+
+    def mask(self, subgroup: Any) -> np.ndarray | None:
+        """Return a subgroup as a mask over the background rows.
+
+        Parameters
+        ----------
+        subgroup : None, (n,) bool array, query string, or object with ``.mask``
+            A mask may be over the background rows or, when those are a sample, over X's rows.
+
+        Raises
+        ------
+        InputError
+            For a mask of the wrong length or kind, or a query that names an unknown column.
+        """
+        if subgroup is None:
+            return None
+        if isinstance(subgroup, str):
+            return parse(subgroup, self.table).mask(self.table)
+        inner = getattr(subgroup, "mask", None)
+        if inner is not None and not isinstance(subgroup, np.ndarray) and not hasattr(subgroup, "iloc"):
+            subgroup = inner(self.table) if callable(inner) else inner
+            if subgroup is None:
+                return None
+        mask = np.asarray(subgroup)
+        if mask.dtype == object and all(isinstance(v, (bool, np.bool_)) for v in mask.ravel()):
+            mask = mask.astype(bool)
+        if mask.dtype != bool or mask.ndim != 1:
+            raise InputError(
+                f"subgroup is {mask.dtype} of shape {mask.shape}; expected a query string or a "
+                f"boolean mask of {self.n_rows} rows"
+            )
+        if len(mask) == self.n_rows_given != self.n_rows:
+            mask = mask[self.rows_given]
+        if len(mask) != self.n_rows:
+            raise InputError(f"subgroup mask has {len(mask)} rows; the background has {self.n_rows}")
+        return mask
+
+    # ---- helpers -------------------------------------------------------------------------
+
+    def _names(self, features: Any) -> list[Feature]:
+        """Read a feature or a pair; a tuple may also be a column label."""
+        if isinstance(features, (list, tuple)):
+            if isinstance(features, tuple):
+                try:
+                    return [self.table.feature(features)]
+                except InputError:
+                    pass
+            if len(features) == 1:
+                return [self.table.feature(features[0])]
+            if len(features) != 2:
+                raise InputError(f"features={features!r}; expected one feature or a pair")
+            pair = [self.table.feature(name) for name in features]
+            if set(pair[0].columns) & set(pair[1].columns):
+                raise InputError(f"features={features!r}; a pair needs two different features")
+            return pair
+        return [self.table.feature(features)]
+
+    def _pair_grids(self, pair: list[Feature], grid: Any, options: dict[str, Any]) -> tuple[Grid, ...]:
+        if grid is None:
+            own: list[Any] = [None, None]
+        elif isinstance(grid, Mapping):
+            by_name = {self.table.feature(name).name: points for name, points in grid.items()}
+            own = [by_name.get(feature.name) for feature in pair]
+        elif isinstance(grid, (list, tuple)) and len(grid) == 2:
+            own = list(grid)
+        else:
+            raise InputError("grid of a pair: expected a mapping of name to points, or two sequences")
+        options = dict(options)
+        if options["grid_size"] is None:
+            options["grid_size"] = min(PAIR_GRID_SIZE, self.grid_size)
+        return tuple(self.grid(feature, grid=points, **options) for feature, points in zip(pair, own, strict=True))
+
+    def _cached(self, grids: tuple[Grid, ...], rows: np.ndarray | None, keep: np.ndarray | None) -> Ice:
+        cells = int(np.prod([grid.size for grid in grids]))
+        size = 8 * self._source.n_outputs * self.n_rows * cells
+        # One that takes more than half of the cache would push out everything else.
+        store = size <= self._cache_bytes / 2
+        key: tuple[Any, ...] = tuple(grid.key() for grid in grids)
+        if not store:
+            key += (None if rows is None else rows.tobytes(), None if keep is None else keep.tobytes())
+        with self._lock:
+            ice = self._ices.pop(key, None)
+            if ice is None:
+                ice = Ice(self._source, grids, rows=None if store else rows, store=store, keep=keep)
+            self._ices[key] = ice
+            held = 0
+            for other in reversed(list(self._ices)):
+                held += max(self._ices[other].nbytes, self._cache_bytes // 512)
+                if held > self._cache_bytes and other != key:
+                    del self._ices[other]
+            return ice
+
+    def _prepare(
+        self, features: Any, grid: Any, grid_size: int | None, percentiles: Any, subgroup: Any
+    ) -> tuple[np.ndarray | None, str | None, Ice]:
+        mask = self.mask(subgroup)
+        text = None
+        if mask is not None:
+            text = _in_words(subgroup, mask)
+            if not mask.any():
+                raise InputError(f"subgroup {text!r} holds none of the {self.n_rows} rows")
+        options = {"grid": grid, "grid_size": grid_size, "percentiles": percentiles}
+        ice = self.ice(features, **options)
+        if mask is not None and ice.values is None:
+            ice = self.ice(features, rows=mask, **options)
+            return None, text, ice
+        return mask, text, ice
+
+    def _finish(self, ice: Ice, mask: np.ndarray | None, text: str | None, output: Any) -> PartialDependence:
+        result = ice.result(mask, text=text)
+        return result if output is None else result.output(self.response.position(output))
+
+
+def _in_words(subgroup: Any, mask: np.ndarray) -> str:
+    if isinstance(subgroup, str):
+        return subgroup
+    text = getattr(subgroup, "text", None)
+    return text if isinstance(text, str) and text else f"mask of {int(mask.sum())} rows"
+
+
+def _at_least(name: str, value: Any, least: int) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"{name}={value!r}; expected a whole number, {least} or more")
+    return int(value)
+
+
+def _outcome(y: Any, n_rows: int) -> np.ndarray:
+    outcome = np.asarray(y)
+    if outcome.ndim == 2 and outcome.shape[1] == 1:
+        outcome = outcome[:, 0]
+    if outcome.shape[:1] != (n_rows,):
+        raise InputError(f"y has shape {outcome.shape}; X has {n_rows} rows")
+    return outcome
+
+
+def _weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Return the weights scaled to mean 1 (so that sums stay counts), or None."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight is not numeric: {error}") from error
+    if weights.shape != (n_rows,):
+        raise InputError(f"sample_weight has shape {weights.shape}; expected ({n_rows},), one per row")
+    if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() == 0:
+        raise InputError("sample_weight must be finite, not negative, and not all zero")
+    return weights / weights.mean()

@@ -1,0 +1,323 @@
+"""Ice: the ICE curves of one feature, or a pair, growing chunk by chunk.
+
+Rows are taken in a random order, so what is there at any time is an unbiased estimate for all rows.
+Sums over the rows seen (``Moments``) are always kept; the curves themselves are kept when they fit
+the memory cap, and then a subgroup costs no model call.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pdp_widgets.compute import Moments
+from pdp_widgets.inputs import Grid, NotCachedError
+
+from .results import PartialDependence
+
+if TYPE_CHECKING:
+    from pdp_widgets.compute.chunks import Pending
+
+    from .source import Source
+
+
+@dataclass
+class _Batch:
+    """Some rows times all grid cells, evaluated in one or more model calls."""
+
+    rows: np.ndarray
+    values: np.ndarray
+    """(n_outputs, m, K) NaN where not evaluated yet."""
+    left: int
+    """Model calls outstanding."""
+
+
+@dataclass
+class _Job:
+    """One model call: cells of a batch."""
+
+    batch: _Batch
+    row: np.ndarray
+    """Index into the batch's rows, per cell."""
+    cell: np.ndarray
+    """Grid cell, per cell."""
+
+
+class Ice:
+    """ICE curves of one feature (or the ICE surfaces of a pair) at growing precision.
+
+    Parameters
+    ----------
+    source : Source
+    grids : tuple of Grid
+        One grid, or two for a pair.
+    rows : (n,) bool array, optional
+        Compute these rows only.
+    store : bool
+        Keep every curve.
+    keep : int array, optional
+        Row positions whose curves are kept even when ``store`` is false.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        grids: tuple[Grid, ...],
+        *,
+        rows: np.ndarray | None = None,
+        store: bool = True,
+        keep: np.ndarray | None = None,
+    ) -> None:
+        self._source = source
+        self.grids = grids
+        self.shape = tuple(grid.size for grid in grids)
+        self._cells = int(np.prod(self.shape))
+        order = source.order if rows is None else source.order[rows[source.order]]
+        self._order = order
+        self._only = rows
+        n, n_outputs = source.table.n_rows, source.n_outputs
+        self._values = np.full((n_outputs, n, self._cells), np.nan) if store else None
+        self._kept_at = None
+        if not store and keep is not None:
+            self._kept_at = np.full(n, -1, dtype=np.int32)
+            self._kept_at[keep] = np.arange(len(keep))
+            self._kept = np.full((n_outputs, len(keep), self._cells), np.nan)
+        self._own = _own_cells(grids)
+        self._moments = Moments.empty((n_outputs, self._cells))
+        self._omitted = np.zeros(n, dtype=bool)
+        self._done = 0
+        self._jobs: Iterator[_Job] = self._walk(0)
+        self._flight: deque[tuple[_Job, Pending]] = deque()
+
+    # ---- state ---------------------------------------------------------------------------
+
+    @property
+    def grid(self) -> Grid | tuple[Grid, ...]:
+        """Return the grid, or the pair of grids."""
+        return self.grids[0] if len(self.grids) == 1 else self.grids
+
+    @property
+    def rows_total(self) -> int:
+        """Return how many rows there are to compute."""
+        return len(self._order)
+
+    @property
+    def rows_done(self) -> int:
+        """Return how many rows are computed."""
+        return self._done
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all rows are in."""
+        return self._done >= len(self._order)
+
+    @property
+    def values(self) -> np.ndarray | None:
+        """(n_outputs, n, K) curves in X's row order, NaN where not done; None if not stored."""
+        return self._values
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory the curves take."""
+        return 0 if self._values is None else self._values.nbytes
+
+    def curves(self, rows: np.ndarray) -> np.ndarray:
+        """Return the curves of these row positions: (n_outputs, m, K), NaN where not done.
+
+        Raises
+        ------
+        NotCachedError
+            When the curves of these rows were not kept.
+        """
+        if self._values is not None:
+            return self._values[:, rows]
+        if self._kept_at is None or (self._kept_at[rows] < 0).any():
+            raise NotCachedError(
+                "the ICE curves of these rows were not kept, because all of them would exceed the "
+                "memory cap (cache_bytes)"
+            )
+        return self._kept[:, self._kept_at[rows]]
+
+    # ---- computing -----------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """Compute one chunk (about 50-100 ms of model time).
+
+        Raises
+        ------
+        PredictionError
+            When the model fails; what was computed before stays.
+        """
+        source = self._source
+        with source.lock:
+            if self.complete:
+                return
+            try:
+                self._advance()
+            except BaseException:
+                # Also Ctrl-C: forget the unfinished batches and start again after the last whole one.
+                self._restart()
+                raise
+
+    def _advance(self) -> None:
+        evaluator = self._source.evaluator
+        if evaluator.executor is None:
+            job = next(self._jobs, None)
+            if job is not None:
+                # No cells are left when the model's answer was known for all of them.
+                known = not len(job.row)
+                self._ingest(job, *(_NOTHING.result() if known else evaluator.run(self._block(job), len(job.row))))
+            return
+        while len(self._flight) < evaluator.window:
+            job = next(self._jobs, None)
+            if job is None:
+                break
+            if not len(job.row):
+                self._flight.append((job, _NOTHING))
+                continue
+            self._flight.append((job, evaluator.submit(self._block(job), len(job.row))))
+        if self._flight:
+            job, pending = self._flight.popleft()
+            self._ingest(job, *pending.result())
+
+    def _restart(self) -> None:
+        for _, pending in self._flight:
+            pending.cancel()
+        self._flight.clear()
+        self._jobs = self._walk(self._done)
+
+    def _walk(self, start: int) -> Iterator[_Job]:
+        """Yield the model calls to make, sized anew each time by the pace of the model."""
+        source = self._source
+        while start < len(self._order):
+            rows = self._order[start : start + max(1, source.pace.rows // self._cells)]
+            start += len(rows)
+            wanted = np.ones((len(rows), self._cells), dtype=bool)
+            own = self._own[rows]
+            skip = np.flatnonzero((own >= 0) & source.known[rows])
+            wanted[skip, own[skip]] = False
+            values = np.full((source.n_outputs, len(rows), self._cells), np.nan)
+            values[:, skip, own[skip]] = source.predictions[:, rows[skip]]
+            row, cell = np.nonzero(wanted)
+            # A single row of a pair may be more than one chunk's worth of cells.
+            parts = max(1, -(-len(row) // max(source.pace.rows, 1)) if len(rows) == 1 else 1)
+            batch = _Batch(rows, values, parts)
+            for part in np.array_split(np.arange(len(row)), parts):
+                yield _Job(batch, row[part], cell[part])
+
+    def _block(self, job: _Job) -> object:
+        """Build the rows the model is asked about."""
+        replaced = {}
+        for grid, index in zip(self.grids, np.unravel_index(job.cell, self.shape), strict=True):
+            replaced.update(grid.take(index))
+        return self._source.table.build(job.batch.rows[job.row], replaced)
+
+    def _ingest(self, job: _Job, values: np.ndarray, seconds: float) -> None:
+        batch, source = job.batch, self._source
+        source.pace.learn(len(job.row), seconds)
+        batch.values[:, job.row, job.cell] = values
+        batch.left -= 1
+        if batch.left:
+            return
+        rows = batch.rows
+        own = self._own[rows]
+        learned = np.flatnonzero((own >= 0) & ~source.known[rows])
+        if len(learned):
+            source.note(rows[learned], batch.values[:, learned, own[learned]])
+        bad = ~np.isfinite(batch.values).all(axis=(0, 2))
+        good = slice(None)
+        if bad.any():
+            if source.nan_predictions == "raise":
+                names = " x ".join(grid.feature.name for grid in self.grids)
+                source.complain(rows[bad], f"while {names!r} is varied")
+            self._omitted[rows[bad]] = True
+            good = ~bad
+        weights = None if source.weights is None else source.weights[rows][good]
+        self._moments = self._moments.merge(Moments.of(batch.values[:, good], weights))
+        if self._values is not None:
+            self._values[:, rows] = batch.values
+        elif self._kept_at is not None:
+            at = self._kept_at[rows]
+            self._kept[:, at[at >= 0]] = batch.values[:, at >= 0]
+        self._done += len(rows)
+
+    # ---- reading -------------------------------------------------------------------------
+
+    def result(self, subgroup: np.ndarray | None = None, *, text: str | None = None) -> PartialDependence:
+        """Return the partial dependence from the rows so far; no model call.
+
+        Parameters
+        ----------
+        subgroup : (n,) bool array, optional
+            Average over these rows only.
+        text : str, optional
+            The subgroup in words.
+
+        Raises
+        ------
+        NotCachedError
+            When a subgroup is asked for and the curves are not stored.
+        """
+        source = self._source
+        # Rows before `done` are never written again, so a result stays true while work goes on.
+        done = self._done
+        seen = self._order[:done]
+        total = len(self._order)
+        omitted = self._omitted
+        if subgroup is not None:
+            if self._values is None:
+                raise NotCachedError(
+                    "the ICE curves were not kept, because they would exceed the memory cap "
+                    "(cache_bytes); a subgroup needs model calls"
+                )
+            total = int(np.count_nonzero(subgroup[self._order]))
+            seen = seen[subgroup[seen]]
+        seen = np.sort(seen[~omitted[seen]]) if omitted.any() else np.sort(seen)
+        if subgroup is None:
+            moments = self._moments
+        else:
+            weights = None if source.weights is None else source.weights[seen]
+            moments = Moments.of(self._values[:, seen], weights)  # type: ignore[index]
+        n_omitted = int(np.count_nonzero(omitted if subgroup is None else omitted & subgroup))
+        shape = (source.n_outputs, *self.shape)
+        empty = moments.count == 0 or moments.weight == 0
+        return PartialDependence(
+            grids=self.grids,
+            average=np.full(shape, np.nan) if empty else moments.mean.reshape(shape).copy(),
+            stderr=np.full(shape, np.nan) if empty else moments.stderr(total - n_omitted).reshape(shape),
+            variance=np.full(shape, np.nan) if empty else moments.variance.reshape(shape),
+            rows=seen,
+            rows_total=total,
+            rows_omitted=n_omitted,
+            outputs=tuple(source.response.outputs),
+            scale=source.response.scale,
+            subgroup=text if subgroup is not None or self._only is not None else None,
+            weights=source.weights,
+            curves=self._values,
+        )
+
+
+class _Nothing:
+    """Stands for a model call with no cells (all own values were known)."""
+
+    def result(self) -> tuple[np.ndarray, float]:
+        return np.empty((1, 0)), 0.0  # broadcasts over outputs
+
+    def cancel(self) -> None:
+        pass
+
+
+_NOTHING: Pending = _Nothing()  # type: ignore[assignment]
+
+
+def _own_cells(grids: tuple[Grid, ...]) -> np.ndarray:
+    """(n,) the grid cell that equals the row's own values, -1 where there is none."""
+    if len(grids) == 1:
+        return grids[0].own.astype(np.int32)
+    first, second = grids
+    both = (first.own >= 0) & (second.own >= 0)
+    return np.where(both, first.own * second.size + second.own, -1).astype(np.int32)

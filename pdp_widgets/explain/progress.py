@@ -1,0 +1,29 @@
+"""A progress bar for calls that turn out to be slow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def bar(total: int, what: str, progress: bool | None) -> Any:
+    """Return a ``tqdm.auto`` bar that shows itself after a second, or a silent one.
+
+    Parameters
+    ----------
+    total : int
+        Rows to do.
+    what : str
+        What is computed.
+    progress : bool or None
+        True: at once; None: when it takes longer than a second; False: never.
+    """
+    from tqdm.auto import tqdm
+
+    return tqdm(
+        total=total,
+        desc=what,
+        unit="row",
+        leave=False,
+        disable=progress is False,
+        delay=0 if progress else 1.0,
+    )

@@ -1,0 +1,168 @@
+"""Source: the model, its background rows and what is already known of them.
+
+Everything an explanation needs in order to ask the model lives here once, shared by all features:
+the pace of the model, the executor, the order in which rows are taken, and the predictions at the
+rows' own values, so that none is asked for twice.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from pdp_widgets.compute import Evaluator, Pace
+from pdp_widgets.inputs import FeatureTable, PredictionError, Response
+
+if TYPE_CHECKING:
+    from pdp_widgets.compute.chunks import Pending
+
+
+class Source:
+    """The model as seen from the background rows.
+
+    Parameters
+    ----------
+    table : FeatureTable
+    response : Response
+    weights : (n,) array or None
+        Row weights, any positive scale.
+    executor : concurrent.futures.Executor or None
+    nan_predictions : {"raise", "omit"}
+        What to do when the model predicts NaN or infinity for a row.
+    seed : int
+        Seed of the order in which rows are taken.
+    """
+
+    def __init__(
+        self,
+        table: FeatureTable,
+        response: Response,
+        weights: np.ndarray | None,
+        executor: Executor | None,
+        nan_predictions: Literal["raise", "omit"],
+        seed: int,
+    ) -> None:
+        self.table = table
+        self.response = response
+        self.weights = weights
+        self.nan_predictions = nan_predictions
+        self.evaluator = Evaluator(response, executor)
+        self.pace = Pace(table.bytes_per_row)
+        self.order = np.random.default_rng(seed).permutation(table.n_rows).astype(np.int32)
+        # One model call at a time: not every model may be called from two threads.
+        self.lock = threading.RLock()
+        # A look at a few rows tells the outputs, and whether the model works on X at all.
+        few = np.arange(min(table.n_rows, 4))
+        first = response(table.build(few), len(few))
+        self.predictions = np.full((len(first), table.n_rows), np.nan)
+        """(n_outputs, n) the response at the rows' own values, NaN where not known yet."""
+        self.known = np.zeros(table.n_rows, dtype=bool)
+        """(n,) rows whose own prediction is known."""
+        self.note(few, first)
+
+    @property
+    def n_outputs(self) -> int:
+        """Return the number of outputs of the model."""
+        return len(self.predictions)
+
+    def note(self, rows: np.ndarray, values: np.ndarray) -> None:
+        """Remember predictions at the rows' own values."""
+        self.predictions[:, rows] = values
+        self.known[rows] = True
+
+    def complain(self, rows: np.ndarray, where: str) -> None:
+        """Raise for rows whose prediction is not finite, naming them."""
+        labels = self.table.row_labels
+        rows = np.unique(rows)
+        shown = ", ".join(labels[r] for r in rows[:5]) + (", ..." if len(rows) > 5 else "")
+        raise PredictionError(
+            f"the model predicted NaN or infinity for {len(rows)} of the rows asked so far {where} "
+            f"(row {shown}); mend the model or its input, or pass nan_predictions='omit' to average "
+            "over the other rows"
+        )
+
+
+class Base:
+    """The predictions at the rows' own values, computed chunk by chunk."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._flight: deque[tuple[np.ndarray, Pending]] = deque()
+        self._cursor = 0
+
+    @property
+    def predictions(self) -> np.ndarray:
+        """(n_outputs, n) float64, NaN where not known yet."""
+        return self._source.predictions
+
+    @property
+    def rows_done(self) -> int:
+        """Return how many rows are known."""
+        return int(np.count_nonzero(self._source.known))
+
+    @property
+    def rows_total(self) -> int:
+        """Return how many rows there are."""
+        return self._source.table.n_rows
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all rows are known."""
+        return bool(self._source.known.all())
+
+    def advance(self) -> None:
+        """Compute one chunk.
+
+        Raises
+        ------
+        PredictionError
+            When the model fails, or predicts NaN and that is not to be omitted.
+        """
+        source = self._source
+        with source.lock:
+            evaluator = source.evaluator
+            if evaluator.executor is None:
+                rows = self._next_rows()
+                if len(rows):
+                    block = source.table.build(rows)
+                    self._ingest(rows, *evaluator.run(block, len(rows)))
+                return
+            while len(self._flight) < evaluator.window:
+                rows = self._next_rows()
+                if not len(rows):
+                    break
+                block = source.table.build(rows)
+                self._flight.append((rows, evaluator.submit(block, len(rows))))
+            if self._flight:
+                rows, pending = self._flight.popleft()
+                self._ingest(rows, *pending.result())
+
+    def _next_rows(self) -> np.ndarray:
+        """Return the next rows in the source's order that are not known, moving the cursor."""
+        source = self._source
+        if self._cursor >= len(source.order) and not self._flight:
+            self._cursor = 0  # an interrupted or failed chunk left holes: walk again
+        rest = source.order[self._cursor :]
+        unknown = np.flatnonzero(~source.known[rest])[: source.pace.rows]
+        self._cursor = self._cursor + int(unknown[-1]) + 1 if len(unknown) else len(source.order)
+        return rest[unknown]
+
+    def _ingest(self, rows: np.ndarray, values: np.ndarray, seconds: float) -> None:
+        source = self._source
+        source.pace.learn(len(rows), seconds)
+        bad = ~np.isfinite(values).all(axis=0)
+        if bad.any() and source.nan_predictions == "raise":
+            source.complain(rows[bad], "at their own values")
+        source.note(rows, values)
+
+
+def run(advancing: Base) -> Iterator[int]:
+    """Advance to the end, yielding the rows done after each chunk."""
+    while not advancing.complete:
+        advancing.advance()
+        yield advancing.rows_done

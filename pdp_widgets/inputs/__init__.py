@@ -1,0 +1,20 @@
+"""What the user hands over: X, the model, and the points to look at."""
+
+from .errors import InputError, NotCachedError, PDPWidgetsError, PredictionError
+from .grid import Grid, make_grid
+from .response import Response, model_name
+from .table import Feature, FeatureTable, Observed
+
+__all__ = [
+    "Feature",
+    "FeatureTable",
+    "Grid",
+    "InputError",
+    "NotCachedError",
+    "Observed",
+    "PDPWidgetsError",
+    "PredictionError",
+    "Response",
+    "make_grid",
+    "model_name",
+]

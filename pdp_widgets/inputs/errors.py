@@ -1,0 +1,36 @@
+"""The errors this package raises, and the one way it words a suggestion."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PDPWidgetsError(Exception):
+    """Base class of every error raised on purpose by this package."""
+
+
+class InputError(PDPWidgetsError, ValueError):
+    """Something handed over cannot be used; the message says what to do."""
+
+
+class PredictionError(PDPWidgetsError, RuntimeError):
+    """The model failed, or answered with something that is not a prediction."""
+
+
+class NotCachedError(PDPWidgetsError, RuntimeError):
+    """ICE values were asked for that the memory cap did not allow to keep."""
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, else ``""``."""
+    nearest = difflib.get_close_matches(str(given), list(known), n=1, cutoff=0.6)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def unknown_name(kind: str, given: object, known: Iterable[str], where: str) -> InputError:
+    """Build the error for a name that is not among the known ones."""
+    known = list(known)
+    shown = ", ".join(repr(name) for name in known[:8]) + (", ..." if len(known) > 8 else "")
+    hint = did_you_mean(given, known) or f"; known: {shown}"
+    return InputError(f"{kind} {given!r} is not {where}{hint}")
