@@ -106,12 +106,9 @@ def open_notebook(given: argparse.Namespace) -> int:
     print(
         f"The notebooks are in {folder}. Saving one saves its widget as well. Stop JupyterLab with Ctrl-C.", flush=True
     )
-    with subprocess.Popen(command, env=lab_environment()) as server:
-        while True:
-            try:
-                return server.wait()
-            except KeyboardInterrupt:
-                continue  # JupyterLab got the same signal and asks whether to stop
+    if os.name == "posix":
+        os.execve(command[0], command, lab_environment())  # noqa: S606  # one process: signals reach JupyterLab
+    return subprocess.run(command, env=lab_environment(), check=False).returncode
 
 
 def copy_notebooks(wanted: Path | None) -> Path:
