@@ -94,7 +94,9 @@ def open_notebook(given: argparse.Namespace) -> int:
         )
         return 1
     folder = copy_notebooks(given.folder)
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}", str(folder / NOTEBOOKS[0])]
+    # The address that JupyterLab prints and opens leads to the notebook, also when no browser is opened here.
+    start = f"--LabApp.default_url=/lab/tree/{NOTEBOOKS[0]}"
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}", start]
     if given.no_browser:
         command.append("--no-browser")
     if given.port is not None:

@@ -1,0 +1,105 @@
+"""The command line, and the page that it writes: opened from disk, without network, in a real browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import pdp_widgets
+from pdp_widgets import __main__ as cli
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+COMMAND = (sys.executable, "-m", "pdp_widgets")
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for option, expected in {"--version": f"pdp_widgets {pdp_widgets.__version__}", "--help": "demo"}.items():
+        with pytest.raises(SystemExit, match="0"):
+            cli.main([option])
+        assert expected in capsys.readouterr().out
+    assert cli.main([]) == 0
+    assert "open the quickstart notebook" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["demo", "--help"])
+    said = capsys.readouterr().out
+    assert all(option in said for option in ("--html FILE", "--folder DIR", "--port N", "--no-browser"))
+
+
+def test_notebooks_are_copied_once_and_changed_copies_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = cli.copy_notebooks(tmp_path / "mine")
+    assert folder == tmp_path / "mine"
+    copy = folder / "quickstart.ipynb"
+    assert copy.read_bytes() == (REPOSITORY / "notebooks" / "quickstart.ipynb").read_bytes()
+    assert (folder / "penguins.ipynb").is_file()
+    copy.write_text("my work", encoding="utf-8")
+    assert capsys.readouterr().out == ""
+    cli.copy_notebooks(tmp_path / "mine")
+    assert copy.read_text(encoding="utf-8") == "my work"
+    assert f"Kept your own {copy}" in capsys.readouterr().out
+
+
+def test_notebooks_go_to_a_temporary_folder_where_this_one_is_not_writable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pdp_widgets_demo").write_text("a file stands in the way", encoding="utf-8")
+    folder = cli.copy_notebooks(None)
+    assert tmp_path not in folder.parents
+    assert (folder / "quickstart.ipynb").is_file()
+    with pytest.raises(OSError, match="pdp_widgets_demo"):
+        cli.copy_notebooks(tmp_path / "pdp_widgets_demo")
+
+
+def test_notebook_settings_are_added_to_the_ones_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/somewhere")
+    ours, theirs = cli.lab_environment()["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    assert (Path(ours) / "labconfig" / "default_setting_overrides.d" / "pdp_widgets.json").is_file()
+    assert theirs == "/somewhere"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="stops JupyterLab with a signal")
+def test_demo_serves_the_quickstart_in_jupyterlab(tmp_path: Path) -> None:
+    pytest.importorskip("jupyterlab")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path / "log"
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            [*COMMAND, "demo", "--no-browser", "--port", str(port), "--folder", str(tmp_path / "books")],
+            cwd=tmp_path, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=ENVIRONMENT,
+        )  # fmt: skip
+    try:
+        end = time.monotonic() + 60
+        while not (
+            found := re.search(
+                rf"http://(?:localhost|127\.0\.0\.1):{port}/lab/tree/quickstart\.ipynb\?token=(\w+)", log.read_text()
+            )
+        ):
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < end, log.read_text()
+            time.sleep(0.2)
+        assert str(tmp_path / "books") in log.read_text()
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}/api/contents/quickstart.ipynb?content=0&token={found[1]}", timeout=20
+        ) as answer:
+            assert answer.status == 200
+        with pytest.raises(urllib.error.HTTPError, match="403"):  # no token, no access
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/api/contents", timeout=20)
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(30)
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5)
