@@ -1,0 +1,338 @@
+"""Speed and size against their goals, as one table: `python tests/benchmarks/run.py [name ...]`.
+
+Not part of the test run. CPU times are ratios against scikit-learn: the two take turns in one process, on one thread, and the medians are
+compared, so that the table means the same on a slow and on a fast machine. `--list` names the measurements; the exit code is 1 when a goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
+# An emulated, slower processor type slows numpy only and would flatter every ratio in which it has a smaller part.
+for variable in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+    os.environ.pop(variable, None)
+
+import numpy as np  # noqa: E402
+
+MEASUREMENTS: dict[str, Callable[[], Iterator[Row]]] = {}
+
+
+@dataclass
+class Row:
+    """One line of the table."""
+
+    what: str
+    value: float
+    goal: float
+    unit: str
+    detail: str = ""
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.goal
+
+
+def measurement(function: Callable[[], Iterator[Row]]) -> Callable[[], Iterator[Row]]:
+    """Enter a measurement under its function's name."""
+    MEASUREMENTS[function.__name__] = function
+    return function
+
+
+def friedman(n: int = 2000) -> tuple[Any, np.ndarray]:
+    """Friedman's first function as a table with named columns."""
+    import pandas as pd
+    from sklearn.datasets import make_friedman1
+
+    X, y = make_friedman1(n, n_features=10, noise=1.0, random_state=0)
+    return pd.DataFrame(X, columns=[f"x{k}" for k in range(10)]), y
+
+
+def cpu(call: Callable[[], Any]) -> float:
+    """Return the processor time of one call, over all threads."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def alternate(ours: Callable[[], Any], theirs: Callable[[], Any], times: int) -> tuple[float, float]:
+    """Return the median processor times of two calls that take turns."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        ours()
+        theirs()
+        pairs = [(cpu(ours), cpu(theirs)) if turn % 2 else (cpu(theirs), cpu(ours))[::-1] for turn in range(times)]
+    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+
+
+@measurement
+def brute() -> Iterator[Row]:
+    """CPU of one feature, ICE and average, 40 grid points, a fresh Explainer each time, against scikit-learn's brute method."""
+    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+    from sklearn.inspection import partial_dependence
+
+    from pdp_widgets import Explainer
+
+    X, y = friedman()
+    for name, model, goal, times in (
+        ("HistGradientBoosting(100)", HistGradientBoostingRegressor(max_iter=100, random_state=0), 0.65, 9),
+        ("RandomForest(100)", RandomForestRegressor(100, random_state=0), 0.35, 5),
+    ):
+        model.fit(X, y)
+
+        def ours(model: Any = model) -> Any:
+            return Explainer(model, X).partial_dependence("x3", progress=False)
+
+        def theirs(model: Any = model) -> Any:
+            return partial_dependence(
+                model, X, ["x3"], grid_resolution=40, percentiles=(0.05, 0.95), method="brute", kind="both"
+            )
+
+        a, b = ours(), theirs()
+        assert a.individual is not None
+        assert a.individual.shape == b["individual"].shape, (a.individual.shape, b["individual"].shape)
+        on_our_grid = partial_dependence(
+            model, X, ["x3"], custom_values={"x3": a.grid_values[0]}, method="brute", kind="average"
+        )
+        assert np.abs(a.average - on_our_grid["average"]).max() < 1e-10
+        mine, brute_time = alternate(ours, theirs, times)
+        yield Row(
+            f"CPU / scikit-learn brute, {name}",
+            mine / brute_time,
+            goal,
+            "x",
+            f"{mine:.2f} s / {brute_time:.2f} s, median of {times}",
+        )
+
+
+@measurement
+def rows_predicted() -> Iterator[Row]:
+    """Rows that the model is asked to predict for one feature, as a share of n x K."""
+    from sklearn.base import BaseEstimator, RegressorMixin
+
+    from pdp_widgets import Explainer
+
+    class Counting(RegressorMixin, BaseEstimator):
+        rows = 0
+
+        def fit(self, X: Any, y: Any) -> Counting:
+            self.n_features_in_ = X.shape[1]
+            return self
+
+        def predict(self, X: Any) -> np.ndarray:
+            self.rows += len(X)
+            return np.asarray(X)[:, 0] * 2
+
+    X, y = friedman()
+    explainer = Explainer(Counting().fit(X, y), X)
+    model = explainer.model
+    before = model.rows
+    explainer.partial_dependence("x3", progress=False)
+    asked = model.rows - before
+    yield Row(
+        "rows predicted for a feature / (n x K)", asked / (2000 * 40), 1.0, "x", f"{asked} rows, and {before} to set up"
+    )
+
+
+@measurement
+def subgroup() -> Iterator[Row]:
+    """A new subgroup once the curves are cached: no model call."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    from pdp_widgets import Explainer
+
+    X, y = friedman()
+    explainer = Explainer(HistGradientBoostingRegressor(random_state=0).fit(X, y), X)
+    explainer.partial_dependence("x3", progress=False)
+    asked = explainer.rows_asked
+    times = []
+    for cut in np.linspace(0.2, 0.8, 31):
+        start = time.perf_counter()
+        explainer.partial_dependence("x3", subgroup=f"x0 > {cut:.3f} & x1 < 0.9")
+        times.append(time.perf_counter() - start)
+    assert explainer.rows_asked == asked, "a new subgroup must not call the model"
+    yield Row(
+        "new subgroup of 2000 rows, cached",
+        1000 * statistics.median(times),
+        5.0,
+        "ms",
+        f"query string; slowest of 31: {1000 * max(times):.1f} ms",
+    )
+
+
+@measurement
+def growth() -> Iterator[Row]:
+    """Time for ten times the rows."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    from pdp_widgets import Explainer
+
+    X, y = friedman(100_000)
+    model = HistGradientBoostingRegressor(max_iter=20, random_state=0).fit(X, y)
+    small = X.iloc[:10_000].reset_index(drop=True)
+
+    def run(table: Any) -> Callable[[], Any]:
+        return lambda: Explainer(model, table).partial_dependence("x3", progress=False)
+
+    ten, one = alternate(run(X), run(small), 3)
+    yield Row("CPU for 100,000 rows / for 10,000 rows", ten / one, 11.0, "x", f"{ten:.2f} s / {one:.2f} s")
+
+
+MILLION = """
+import gc
+import numpy as np
+from pdp_widgets import Explainer
+
+def peak():
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) / 1024
+
+X = np.random.default_rng(0).normal(size=(1_000_000, 5))
+def model(rows):
+    return rows[:, 0] * rows[:, 1] + rows[:, 2]
+Explainer(model, X[:100]).partial_dependence(0, progress=False)  # imports are not part of the measure
+gc.collect()
+open("/proc/self/clear_refs", "w").write("5")  # the peak counts from here
+before = peak()
+result = Explainer(model, X).partial_dependence(0, progress=False)
+assert result.n_rows_used == 1_000_000 and result.average.shape == (1, 40)
+print(peak() - before)
+"""
+
+
+@measurement
+def million() -> Iterator[Row]:
+    """Peak memory of one feature at a million rows, above X, in a process of its own (Linux)."""
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", MILLION], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    yield Row(
+        "peak memory above X, 1,000,000 rows",
+        float(done.stdout),
+        300.0,
+        "MB",
+        f"{time.perf_counter() - start:.0f} s in all",
+    )
+
+
+@measurement
+def first_curve() -> Iterator[Row]:
+    """From the call of PDPWidget to the first curve in its state: what the page draws as soon as it is there."""
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    from pdp_widgets import PDPWidget, datasets
+
+    for name, (X, y) in {"diabetes 442 x 10": datasets.diabetes(), "friedman1 2000 x 10": friedman()}.items():
+        model = GradientBoostingRegressor(random_state=0).fit(X, y)
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            widget = PDPWidget(model, X)
+            widget._repr_mimebundle_()
+            while not widget._curve.get("rows"):
+                time.sleep(0.002)
+                if time.perf_counter() - start > 30:
+                    raise RuntimeError(f"no curve within 30 s: {widget._progress}")
+            times.append(time.perf_counter() - start)
+            widget.close()
+        yield Row(
+            f"first curve, GradientBoosting, {name}",
+            statistics.median(times),
+            0.5,
+            "s",
+            f"slowest of {len(times)}: {max(times):.2f} s",
+        )
+
+
+@measurement
+def bytes_sent() -> Iterator[Row]:
+    """Everything that goes to the page until a 2000 x 10 widget is at rest, without the bundle."""
+    from comm import base_comm
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    from pdp_widgets import PDPWidget
+
+    X, y = friedman()
+    model = GradientBoostingRegressor(random_state=0).fit(X, y)
+    sent: list[int] = []
+    bundle = 0
+
+    def publish(
+        self: Any, msg_type: str, data: Any = None, metadata: Any = None, buffers: Any = None, **keys: Any
+    ) -> None:
+        nonlocal bundle
+        state = (data or {}).get("state", {})
+        bundle += len(str(state.get("_esm", ""))) + len(str(state.get("_css", "")))
+        sent.append(len(json.dumps(data, default=str)) + sum(memoryview(part).nbytes for part in buffers or ()))
+
+    original, base_comm.BaseComm.publish_msg = base_comm.BaseComm.publish_msg, publish
+    try:
+        widget = PDPWidget(model, X)
+        widget._repr_mimebundle_()
+        settle(widget)
+        at_rest = sum(sent) - bundle
+        first = len(sent)
+        widget.select("x0 > 0.5")
+        settle(widget)
+    finally:
+        base_comm.BaseComm.publish_msg = original
+    yield Row(
+        "sent to the page, 2000 x 10, until at rest",
+        at_rest / 1e6,
+        1.5,
+        "MB",
+        f"{first} messages; a selection: {(sum(sent) - bundle - at_rest) / 1e6:.2f} MB more; the bundle: {bundle / 1e6:.2f} MB once",
+    )
+
+
+def settle(widget: Any, seconds: float = 120) -> None:
+    """Wait until a widget has nothing left to do."""
+    end = time.perf_counter() + seconds
+    quiet = 0
+    while quiet < 10:
+        time.sleep(0.03)
+        quiet = quiet + 1 if widget._progress.get("state") == "idle" and widget._curve.get("rows") else 0
+        if time.perf_counter() > end:
+            raise RuntimeError(f"not at rest within {seconds} s: {widget._progress}")
+
+
+def main() -> int:
+    """Run the measurements that are asked for and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"only these, of: {', '.join(MEASUREMENTS)}")
+    parser.add_argument("--list", action="store_true", help="name the measurements and end")
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(MEASUREMENTS):
+        parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(MEASUREMENTS)}")
+    if given.list:
+        for name, function in MEASUREMENTS.items():
+            print(f"{name:16}{function.__doc__}")
+        return 0
+    warnings.simplefilter("ignore")
+    print(f"{'what':58}{'measured':>12}{'goal':>12}       detail")
+    missed = 0
+    for name in given.names or MEASUREMENTS:
+        for row in MEASUREMENTS[name]():
+            missed += not row.met
+            print(
+                f"{row.what:58}{row.value:>9.3g} {row.unit:<3}{'<= ' + format(row.goal, 'g'):>10} {row.unit:<3} {'ok    ' if row.met else 'MISSED'} {row.detail}",
+                flush=True,
+            )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
