@@ -12,11 +12,17 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from lab import watch_errors
+from widget_page import WidgetOnPage
 
 import pdp_widgets
 from pdp_widgets import __main__ as cli
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "pdp_widgets")
@@ -103,3 +109,56 @@ def test_demo_serves_the_quickstart_in_jupyterlab(tmp_path: Path) -> None:
         server.wait(30)
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's stand-alone page."""
+    target = tmp_path_factory.mktemp("page") / "made" / "demo.html"
+    done = subprocess.run(
+        [*COMMAND, "demo", "--html", str(target)],
+        cwd=target.parent.parent,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"wrote {target}" in done.stdout
+    assert done.stderr == ""
+    return target
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_exported_page_works_from_disk_without_network(exported: Path, browser: Browser, screenshots: Path) -> None:
+    context = browser.new_context(viewport={"width": 1200, "height": 800}, offline=True)
+    page = context.new_page()
+    errors = watch_errors(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(exported.as_uri())
+    widget = WidgetOnPage(page)
+    widget.find("rows").get_by_text("442").wait_for()
+    before = widget.pixels("curves")
+    assert before[0][0] > 3000, "the curves are not drawn"
+    assert "no kernel" in widget.root.inner_text()
+
+    first = widget.title
+    other = "blood_pressure" if first != "blood_pressure" else "bmi"
+    widget.choose(other)
+    assert widget.title == other
+    assert widget.pixels("curves") != before
+
+    plain = widget.pixels("curves")
+    widget.drag("histogram", (0.5, 0.4), (0.9, 0.5))
+    page.wait_for_function("node => Number(node.dataset.n) > 0", arg=widget.find("selection-n").element_handle())
+    page.wait_for_timeout(300)
+    assert 0 < (widget.n or 0) < 442
+    assert widget.pixels("curves") != plain
+    page.screenshot(path=screenshots / "demo-page.png")
+    assert errors == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert exported.stat().st_size < 5_000_000
+    context.close()
