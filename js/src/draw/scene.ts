@@ -1,0 +1,208 @@
+// Where everything stands in the focused feature's two plots: scales, margins, ticks. Arrays and numbers in,
+// numbers out; the painters below and the pointer code share it, so that both agree on every pixel.
+
+import { axisPositions } from "../geometry/conditions";
+import { numberTicks, type Ticks, ticksOf } from "../geometry/format";
+import { picks } from "../geometry/resample";
+import { type Bands, bands, extent, type Linear, linear, padded, union } from "../geometry/scale";
+import type { Curve, Ice } from "../model";
+import type { Shown } from "../store";
+
+export interface Scene {
+  curve: Curve;
+  /** ICE lines to draw, or null when they are switched off or not there. */
+  lines: Ice | null;
+  /** At most 200 of the sampled rows. */
+  rows: Int32Array;
+  centered: boolean;
+  width: number;
+  height: number;
+  histHeight: number;
+  /** Plot area in px; the same left and right for both plots. */
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  histTop: number;
+  histBottom: number;
+  /** Axis units to px: numbers and dates. */
+  x: Linear;
+  xDomain: [number, number];
+  /** Levels to px: categories only. */
+  bands: Bands | null;
+  /** px of every grid point, the missing level in its own place. */
+  px: Float64Array;
+  /** px of the lane for the missing level of a number axis, or NaN. */
+  missingAt: number;
+  xTicks: Ticks;
+  y: Linear;
+  yTicks: Ticks;
+  /** Level labels lie at an angle. */
+  tilted: boolean;
+  /** px one level label may take. */
+  labelRoom: number;
+}
+
+export const MOST_LINES = 200;
+
+/** The first value that everything is measured from when centred. */
+export const firstOf = (values: ArrayLike<number>, centered: boolean): number => (centered ? values[0] : 0);
+
+/** Range of what is to be seen, before padding. */
+export function yExtent(
+  curve: Curve,
+  lines: Ice | null,
+  rows: Int32Array,
+  shown: Shown | null,
+  centered: boolean,
+): [number, number] | null {
+  const first = firstOf(curve.average, centered);
+  const shift = (values: ArrayLike<number>, by: number) => Float64Array.from(values, (v) => v - by);
+  let range = extent(shift(curve.average, first));
+  if (!centered && curve.stderr && curve.rows < curve.total) {
+    const { average, stderr } = curve;
+    range = union(range, extent(Float64Array.from(average, (v, i) => v - (stderr[i] || 0))));
+    range = union(range, extent(Float64Array.from(average, (v, i) => v + (stderr[i] || 0))));
+  }
+  if (shown)
+    for (const side of [shown.selection.average, shown.rest.average])
+      range = union(range, extent(shift(side, firstOf(side, centered))));
+  if (lines) {
+    let low = Number.POSITIVE_INFINITY;
+    let high = Number.NEGATIVE_INFINITY;
+    for (const row of rows) {
+      const start = row * lines.k;
+      const by = centered ? lines.values[start] : -lines.offset;
+      for (let k = 0; k < lines.k; k++) {
+        const v = lines.values[start + k] - by;
+        if (v < low) low = v;
+        if (v > high) high = v;
+      }
+    }
+    if (low <= high) range = union(range, [low, high]);
+  }
+  return range;
+}
+
+/** y axes must not jump: while rows come in, or a brush moves, the range only grows. */
+export class Sticky {
+  #key = "";
+  #range: [number, number] | null = null;
+
+  /** `phase` "grow" keeps what was there for the same key; any other phase sets the range anew. */
+  update(key: string, phase: string, range: [number, number] | null): [number, number] | null {
+    const kept = key === this.#key && phase === "grow" ? union(this.#range, range) : range;
+    this.#key = key;
+    this.#range = kept;
+    return kept;
+  }
+}
+
+export interface SceneInput {
+  curve: Curve;
+  lines: Ice | null;
+  centered: boolean;
+  width: number;
+  height: number;
+  range: [number, number] | null;
+  rows: Int32Array;
+  text: number;
+  measure(text: string): number;
+}
+
+export function rowsToDraw(lines: Ice | null): Int32Array {
+  return lines ? picks(lines.m, MOST_LINES) : new Int32Array(0);
+}
+
+export function makeScene(input: SceneInput): Scene {
+  const { curve, lines, centered, width, height, text, measure, rows } = input;
+  const isBands = curve.kind === "category";
+  const n = curve.x.length;
+  const top = Math.round(text * 0.9);
+  const bottom = height - 4;
+
+  const yDomain = padded(input.range, 0.04);
+  const yTicks = numberTicks(yDomain, Math.max(3, Math.min(7, Math.floor(height / (text * 4)))));
+  const yWidth = Math.max(...yTicks.labels.map(measure), measure("0.00"));
+  const left = Math.ceil(yWidth + text);
+  const labels = Math.max(measure("selection"), measure("all rows"), measure("n 10,000"));
+  const right = Math.max(left + 40, width - Math.ceil(labels + text * 1.2));
+
+  const separate = !isBands && curve.missing >= 0;
+  const lane = separate ? Math.round(text * 4.4) : 0;
+  const start = left + (separate ? lane : 0);
+  const missingAt = separate ? left + lane / 2 - 2 : Number.NaN;
+
+  const positions = axisPositions(curve);
+  const data = union(extent(positions), extent(curve.hist?.edges));
+  const xDomain: [number, number] = isBands ? [-0.5, n - 0.5] : data && data[1] > data[0] ? data : padded(data, 0);
+  // A few px of air, so that a line's ends are not cut by the axis.
+  const x = linear(xDomain, [start + 4, right - 2]);
+  const levels = isBands ? bands(n, [left, right], curve.missing) : null;
+  const px = Float64Array.from({ length: n }, (_, i) =>
+    levels ? levels.center(i) : i === curve.missing ? missingAt : x(curve.x[i]),
+  );
+
+  let tilted = false;
+  let labelRoom = 0;
+  let axisRoom = text * 1.7;
+  let xTicks: Ticks = { values: [], labels: [], offset: "" };
+  if (levels) {
+    const longest = Math.max(0, ...curve.labels.map(measure));
+    labelRoom = levels.step - text * 0.5;
+    tilted = longest > labelRoom && labelRoom < text * 5;
+    if (tilted) {
+      labelRoom = Math.min(longest, text * 8);
+      axisRoom = labelRoom * 0.71 + text * 1.5;
+    }
+  } else {
+    const sample = ticksOf(curve.kind, xDomain, 6, curve.integer);
+    const wide = Math.max(...sample.labels.map(measure), text * 2) + text * 1.8;
+    xTicks = ticksOf(curve.kind, xDomain, Math.max(2, Math.min(10, Math.floor((right - start) / wide))), curve.integer);
+  }
+  const bars = Math.round(text * 5);
+  const histTop = 6;
+  const histBottom = histTop + bars;
+  const histHeight = Math.ceil(histBottom + axisRoom + text * 1.7);
+
+  return {
+    curve,
+    lines,
+    rows,
+    centered,
+    width,
+    height,
+    histHeight,
+    left,
+    right,
+    top,
+    bottom,
+    histTop,
+    histBottom,
+    x,
+    xDomain,
+    bands: levels,
+    px,
+    missingAt,
+    xTicks,
+    y: linear(yDomain, [bottom, top]),
+    yTicks,
+    tilted,
+    labelRoom,
+  };
+}
+
+/** A pixel in axis units; levels as fractional indexes. */
+export function invertX(scene: Scene, pixel: number): number {
+  if (scene.bands) return scene.bands.invert(pixel);
+  return Math.max(scene.xDomain[0], Math.min(scene.xDomain[1], scene.x.invert(pixel)));
+}
+
+/** Axis units to a pixel; fractional level indexes lie between the centres. */
+export function toX(scene: Scene, value: number): number {
+  const { bands: levels } = scene;
+  if (!levels) return scene.x(value);
+  const low = Math.floor(value);
+  const a = levels.center(low);
+  return a + (levels.center(low + 1) - a) * (value - low);
+}

@@ -1,0 +1,114 @@
+// Answers from the ICE sample while the kernel has not answered yet: means of the selected and of the other rows.
+
+import type { Curve, Ice, Part, Sample } from "../model";
+
+export interface Means {
+  selection: Float64Array;
+  rest: Float64Array;
+  /** Weighted share of the sample that is selected. */
+  share: number;
+  /** Sampled rows selected. */
+  rows: number;
+}
+
+const weightOf = (sample: Sample | null, i: number) => (sample?.weight ? sample.weight[i] : 1);
+
+/**
+ * Weighted mean curves of the rows with mask 1 and of those with mask 0. `all` is the curve over all rows: the
+ * sample's own deviation from it is taken off, so that selecting every row gives exactly `all`.
+ */
+export function splitMeans(
+  ice: Ice,
+  mask: ArrayLike<number>,
+  sample: Sample | null,
+  all: ArrayLike<number> | null = null,
+): Means {
+  const { m, k, values, offset } = ice;
+  const selection = new Float64Array(k);
+  const rest = new Float64Array(k);
+  const ws = new Float64Array(k);
+  const wr = new Float64Array(k);
+  let rows = 0;
+  let inside = 0;
+  let total = 0;
+  for (let i = 0; i < m; i++) {
+    const w = weightOf(sample, i);
+    const on = mask[i] === 1;
+    total += w;
+    if (on) {
+      rows++;
+      inside += w;
+    }
+    const sum = on ? selection : rest;
+    const weight = on ? ws : wr;
+    const start = i * k;
+    for (let j = 0; j < k; j++) {
+      const value = values[start + j];
+      if (value === value) {
+        sum[j] += w * value;
+        weight[j] += w;
+      }
+    }
+  }
+  for (let j = 0; j < k; j++) {
+    const weight = ws[j] + wr[j];
+    const shift = all && weight > 0 && all[j] === all[j] ? all[j] - (selection[j] + rest[j]) / weight : offset;
+    selection[j] = ws[j] > 0 ? selection[j] / ws[j] + shift : Number.NaN;
+    rest[j] = wr[j] > 0 ? rest[j] / wr[j] + shift : Number.NaN;
+  }
+  return { selection, rest, share: total > 0 ? inside / total : 0, rows };
+}
+
+/** The bar of a histogram that a value falls into, or -1. */
+export function binOf(curve: Curve, own: number): number {
+  const hist = curve.hist;
+  if (!hist) return -1;
+  if (Number.isNaN(own)) return curve.missing >= 0 ? hist.counts.length - 1 : -1;
+  if (!hist.edges) return own >= 0 && own < hist.counts.length ? Math.round(own) : -1;
+  const edges = hist.edges;
+  const last = edges.length - 1;
+  if (!(own >= edges[0] && own <= edges[last])) return -1;
+  let low = 0;
+  let high = last;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (edges[middle] <= own) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The selected part of every bar, estimated: its count times the selected share of the sample rows in it. */
+export function splitCounts(curve: Curve, ice: Ice, mask: ArrayLike<number>, sample: Sample | null): Float64Array {
+  const counts = curve.hist?.counts ?? [];
+  const inside = new Float64Array(counts.length);
+  const all = new Float64Array(counts.length);
+  for (let i = 0; i < ice.m; i++) {
+    const bin = binOf(curve, ice.own[i]);
+    if (bin < 0) continue;
+    const w = weightOf(sample, i);
+    all[bin] += w;
+    if (mask[i] === 1) inside[bin] += w;
+  }
+  for (let b = 0; b < inside.length; b++) inside[b] = all[b] > 0 ? (counts[b] * inside[b]) / all[b] : 0;
+  return inside;
+}
+
+/** Both parts of a preview in the shape of the kernel's own answer. `total` is the number of all rows. */
+export function previewSplit(
+  curve: Curve,
+  ice: Ice,
+  mask: ArrayLike<number>,
+  sample: Sample | null,
+  total: number,
+): { selection: Part; rest: Part } {
+  const means = splitMeans(ice, mask, sample, curve.average);
+  const complete = ice.m === total;
+  const n = complete ? means.rows : Math.round(means.share * total);
+  const inside = splitCounts(curve, ice, mask, sample);
+  const outside = inside.map((value, b) => (curve.hist?.counts[b] ?? 0) - value);
+  return {
+    selection: { average: means.selection, n, counts: inside },
+    rest: { average: means.rest, n: total - n, counts: outside },
+  };
+}

@@ -1,0 +1,169 @@
+// The anywidget entry. `initialize` is transport only (no DOM); `render` makes one view; `mount` runs a recorded
+// page without a kernel. Every listener, observer and timer ends with the AbortSignal of its view or model.
+//
+// Hooks for browser tests (stable; all inside the root `.pdpw`):
+//   root            .pdpw[data-theme=light|dark][data-size][data-layout=wide|narrow][data-host=kernel|saved|recorded]
+//   features        [data-testid=features] (list box), [data-testid=feature][data-name=NAME][aria-selected],
+//                   [data-testid=search], [data-testid=sort]
+//   curves          [data-testid=curves], histogram [data-testid=histogram]; both carry, in px of their own box,
+//                   data-x0/-x1/-y0/-y1 (plot area) with data-domain-x0/-x1 (axis units; dates in ms), data-centers
+//                   (px of every level of a category axis, comma separated), data-missing-at (px of the missing lane)
+//                   and data-drawn="FEATURE|OUTPUT"; curves also data-domain-y0/-y1, data-rows and
+//                   data-shown=""|draft|sample|exact (what the selection's curve stands on)
+//   selection       [data-testid=selection-text] (an input: read .value), selection-n (data-n), clear, invert, undo,
+//                   redo, apply, mode-replace|add|remove, from, to (ends of the range)
+//   toolbar         output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
+//                   cancel, ice, centered, status (busy, stopped), nokernel, failed
+//   messages        toolbar-error, selection-error, curve-error, curve-message, page-error, wait, spoken, readout
+
+import { render as draw, h } from "preact";
+import type { HostModel } from "./model";
+import { StaticModel } from "./record";
+import { messageOf, type Record_, Store } from "./store";
+import css from "./styles.css";
+import { watchScheme } from "./theme";
+import { App } from "./views/app";
+import { Ui } from "./views/ui";
+
+const FOLD = 760;
+const DEAD = "jupyter-widgets-disconnected"; // what ipywidgets puts on a view whose comm is gone or never was
+
+interface InitializeProps {
+  model: HostModel;
+  signal?: AbortSignal;
+}
+
+interface RenderProps extends InitializeProps {
+  el: HTMLElement;
+}
+
+/** Draws a store into `el`. Returns the teardown. */
+function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const doc = el.ownerDocument;
+  const root = doc.createElement("div");
+  root.className = "pdpw";
+  // Lab must not take arrows, Escape and letters as notebook commands while the focus is in here.
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  root.setAttribute("role", "region");
+  root.setAttribute("aria-label", "Partial dependence");
+  const style = doc.createElement("style");
+  style.textContent = css;
+  const body = doc.createElement("div");
+  body.className = "pdpw-body";
+  root.append(style, body);
+  el.append(root);
+
+  const end = () => {
+    if (signal.aborted) return;
+    draw(null, body);
+    controller.abort();
+    root.remove();
+  };
+  outer?.addEventListener("abort", end, { once: true, signal });
+
+  try {
+    const alive = () => store.setLive(!el.classList.contains(DEAD));
+    const life = new MutationObserver(alive);
+    life.observe(el, { attributes: true, attributeFilter: ["class"] });
+    const layout = new ResizeObserver(() => {
+      root.dataset.layout = root.clientWidth < FOLD ? "narrow" : "wide";
+    });
+    layout.observe(root);
+    signal.addEventListener("abort", () => {
+      life.disconnect();
+      layout.disconnect();
+    });
+    root.dataset.layout = root.clientWidth > 0 && root.clientWidth < FOLD ? "narrow" : "wide";
+    alive();
+
+    const ui = new Ui(store, root, signal);
+    let host: "light" | "dark" = "light";
+    const theme = () => {
+      const wanted = store.public.theme.value;
+      ui.scheme.value = wanted === "auto" ? host : wanted;
+    };
+    watchScheme(doc, signal, (scheme) => {
+      host = scheme;
+      theme();
+    });
+    ui.watch(theme);
+    ui.watch(() => {
+      root.dataset.host = store.host.value;
+    });
+    keys(store, root, signal);
+    draw(h(App, { ui }), body);
+    if (store.host.peek() === "kernel") void store.ask("hello", {});
+  } catch (error) {
+    const note = doc.createElement("p");
+    note.className = "pdpw-strip pdpw-error";
+    note.textContent = `The picture could not be drawn: ${messageOf(error)}`;
+    root.append(note);
+  }
+  return end;
+}
+
+const inText = (node: EventTarget | null) =>
+  node instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(node.tagName);
+
+/** Keys that work wherever the focus is in the widget. */
+function keys(store: Store, root: HTMLElement, signal: AbortSignal): void {
+  root.addEventListener(
+    "keydown",
+    (event) => {
+      if (inText(event.target)) return;
+      const control = event.ctrlKey || event.metaKey;
+      const key = event.key.toLowerCase();
+      const selection = store.selection.peek();
+      if (control && key === "z" && !event.shiftKey) {
+        if (selection.can_undo) void store.ask("undo", {});
+      } else if (control && (key === "y" || (key === "z" && event.shiftKey))) {
+        if (selection.can_redo) void store.ask("redo", {});
+      } else if (key === "escape") {
+        if (store.draft.peek()) store.drop();
+        else if (selection.text !== "") void store.ask("clear", {});
+      } else if (key === "/" && !control) {
+        root.querySelector<HTMLInputElement>("[data-testid=search]")?.focus();
+      } else return;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    { signal },
+  );
+}
+
+/** One call per widget: what `initialize` makes, `render` uses. */
+export default () => {
+  let store: Store | null = null;
+  let models = 0;
+  return {
+    initialize({ model, signal }: InitializeProps) {
+      // Hosts that hand one definition to several models get a store per view instead.
+      models++;
+      const mine = models === 1 ? new Store(model) : null;
+      store = mine;
+      const end = () => mine?.dispose();
+      signal?.addEventListener("abort", end, { once: true });
+      return end;
+    },
+    render({ model, el, signal }: RenderProps) {
+      const own = store === null ? new Store(model) : null;
+      const end = view(store ?? own!, el, signal);
+      return () => {
+        end();
+        own?.dispose();
+      };
+    },
+  };
+};
+
+/** Draws a recorded page: what was on screen, with selections answered on the page. Returns the teardown. */
+export function mount(el: HTMLElement, record: Record_): () => void {
+  const store = new Store(new StaticModel(record.traits), record);
+  const end = view(store, el);
+  return () => {
+    end();
+    store.dispose();
+  };
+}

@@ -1,0 +1,148 @@
+// Answers requests on the page when no kernel does: in a saved notebook and in a recorded page. Everything here is
+// worked out on the sampled rows.
+
+import { apply, EMPTY_STATE, invert, isEmpty, type State, stateMask, stateText } from "./geometry/conditions";
+import { resample } from "./geometry/resample";
+import { splitMeans } from "./geometry/subset";
+import { type Method, type Overview, type Requests, SPARK } from "./model";
+import type { Store } from "./store";
+
+export class LocalKernel {
+  #store: Store;
+  #all: boolean; // the curves of every feature are on the page
+  #state: State = EMPTY_STATE;
+  #past: State[] = [];
+  #future: State[] = [];
+
+  constructor(store: Store, all: boolean) {
+    this.#store = store;
+    this.#all = all;
+    const { text, sample, conditions } = store.selection.peek();
+    if (text !== "" && sample) {
+      const plain: State = { conditions, base: null, baseText: "" };
+      const mask = stateMask(plain, store.known, sample.length);
+      const same = mask?.every((v, i) => v === sample[i]);
+      this.#state = same ? plain : { conditions: [], base: Uint8Array.from(sample), baseText: text };
+    }
+    if (all) this.refresh();
+  }
+
+  get #rows(): number {
+    return this.#store.sample.peek()?.rows.length ?? this.#store.ice.peek()?.m ?? 0;
+  }
+
+  handle<M extends Method>(method: M, params: Requests[M]): unknown {
+    switch (method) {
+      case "select": {
+        const { op, condition } = params as Requests["select"];
+        return this.#move(apply(this.#state, op, condition, this.#store.known, this.#rows));
+      }
+      case "clear":
+        return this.#move(EMPTY_STATE);
+      case "invert":
+        return this.#move(invert(this.#state, this.#store.known, this.#rows));
+      case "undo":
+      case "redo": {
+        const [from, to] = method === "undo" ? [this.#past, this.#future] : [this.#future, this.#past];
+        const state = from.pop();
+        if (!state) return null;
+        to.push(this.#state);
+        this.#state = state;
+        return this.#publish();
+      }
+      case "query":
+        if ((params as Requests["query"]).text.trim() === "") return this.#move(EMPTY_STATE);
+        throw new Error("A typed condition needs a running kernel. Drag or click to select here.");
+      case "stop":
+      case "resume":
+        throw new Error("Nothing is being computed: there is no kernel.");
+      default:
+        return null;
+    }
+  }
+
+  #move(state: State | null): null {
+    if (!state)
+      throw new Error("This selection needs a running kernel: the page does not have the rows' values for it.");
+    if (isEmpty(state) && isEmpty(this.#state)) return null;
+    this.#past.push(this.#state);
+    this.#future = [];
+    this.#state = state;
+    return this.#publish();
+  }
+
+  #publish(): null {
+    const store = this.#store;
+    const m = this.#rows;
+    const total = store.info.peek()?.rows ?? m;
+    const none = isEmpty(this.#state);
+    const mask = none ? null : stateMask(this.#state, store.known, m);
+    const weight = store.sample.peek()?.weight;
+    let share = 0;
+    let whole = 0;
+    let rows = 0;
+    for (let i = 0; i < m; i++) {
+      const w = weight ? weight[i] : 1;
+      whole += w;
+      if (mask?.[i]) {
+        share += w;
+        rows++;
+      }
+    }
+    store.selection.value = {
+      id: store.selection.peek().id + 1,
+      text: none ? "" : stateText(this.#state, store.known),
+      n: m === total ? rows : Math.round((total * share) / (whole || 1)),
+      total,
+      conditions: this.#state.conditions,
+      sample: mask,
+      can_undo: this.#past.length > 0,
+      can_redo: this.#future.length > 0,
+      approx: m < total,
+    };
+    store.draft.value = null;
+    this.refresh();
+    return null;
+  }
+
+  /** Sparklines for the output and the selection on screen. */
+  refresh(): void {
+    const store = this.#store;
+    const overview = store.overview.peek();
+    if (!overview) return;
+    const output = store.public.output.peek() || overview.output;
+    const selection = store.selection.peek();
+    const mask = selection.text === "" ? null : selection.sample;
+    const p = overview.features.length;
+    const next: Overview = { ...overview, output, n_selection: selection.n, n_rest: selection.total - selection.n };
+    const blank = () => new Float32Array(p * SPARK).fill(Number.NaN);
+    const all = this.#all ? blank() : null;
+    const inside = mask ? blank() : null;
+    const outside = mask ? blank() : null;
+    next.features = overview.features.map((feature, row) => {
+      const known = store.known(feature.name, output);
+      if (!known) return feature;
+      const { curve, ice } = known;
+      const put = (target: Float32Array | null, values: ArrayLike<number>) => {
+        if (!target) return;
+        const spark =
+          curve.kind === "category"
+            ? Float32Array.from(values as ArrayLike<number>).slice(0, SPARK)
+            : resample(
+                Float64Array.from(curve.x, (x, i) => (i === curve.missing ? Number.NaN : x)),
+                values,
+                SPARK,
+              );
+        target.set(spark, row * SPARK);
+      };
+      put(all, curve.average);
+      if (mask && mask.length === ice.m) {
+        const means = splitMeans(ice, mask, store.sample.peek(), curve.average);
+        put(inside, means.selection);
+        put(outside, means.rest);
+      }
+      return { ...feature, importance: curve.importance, heterogeneity: curve.heterogeneity };
+    });
+    store.overview.value = { ...next, all: all ?? overview.all, selection: inside, rest: outside };
+  }
+}

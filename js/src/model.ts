@@ -1,0 +1,220 @@
+// The typed mirror of the Python traits and of the messages: names, shapes and units, nothing else.
+// A Python test reads TRAITS from this file and compares it with the widget's synced traits.
+
+/** An array as it travels: raw bytes in a live notebook, base64 in a recorded page. */
+export type RawArray =
+  | { view: DataView | ArrayBuffer | ArrayBufferView; dtype: Dtype; shape: number[] }
+  | { b64: string; dtype: Dtype; shape: number[] };
+
+export type Dtype = "float32" | "float64" | "int32" | "uint8";
+
+/** Two-way traits: the person and Python may both set them. */
+export const PUBLIC_TRAITS = ["feature", "output", "centered", "show_ice", "sort_by", "theme", "size"] as const;
+
+/** Kernel -> page only. */
+export const PRIVATE_TRAITS = [
+  "_info",
+  "_sample",
+  "_overview",
+  "_curve",
+  "_ice",
+  "_split",
+  "_selection",
+  "_progress",
+] as const;
+
+export const TRAITS = [...PUBLIC_TRAITS, ...PRIVATE_TRAITS] as const;
+
+export type PublicTrait = (typeof PUBLIC_TRAITS)[number];
+export type PrivateTrait = (typeof PRIVATE_TRAITS)[number];
+
+export type SortBy = "importance" | "heterogeneity" | "name" | "order";
+export type AxisKind = "number" | "datetime" | "timedelta" | "category";
+export type FeatureKind = "number" | "integer" | "bool" | "category" | "datetime" | "timedelta" | "group";
+
+export interface PublicTraits {
+  feature: string;
+  output: string;
+  centered: boolean;
+  show_ice: boolean;
+  sort_by: SortBy;
+  theme: "auto" | "light" | "dark";
+  size: "normal" | "large";
+}
+
+export interface FeatureInfo {
+  name: string;
+  kind: FeatureKind;
+  n_levels: number | null;
+  missing: number;
+  infinite: number;
+}
+
+export interface Info {
+  model: string;
+  rows: number;
+  rows_given: number;
+  weighted: boolean;
+  scale: string;
+  outputs: string[];
+  features: FeatureInfo[];
+  protocol: number;
+}
+
+/** The rows whose own curves the page holds: the same rows for every feature. */
+export interface Sample {
+  rows: ArrayLike<number>;
+  labels: string[];
+  weight: ArrayLike<number> | null;
+}
+
+export interface OverviewFeature {
+  name: string;
+  rows: number;
+  total: number;
+  importance: number | null;
+  heterogeneity: number | null;
+  error: string | null;
+}
+
+/** One sparkline of SPARK points per feature, row by row; NaN where not known yet. */
+export interface Overview {
+  output: string;
+  features: OverviewFeature[];
+  points: number[];
+  all: ArrayLike<number> | null;
+  selection: ArrayLike<number> | null;
+  rest: ArrayLike<number> | null;
+  n_selection: number;
+  n_rest: number;
+}
+
+export const SPARK = 24;
+
+export interface Histogram {
+  /** Bin edges in axis units, or null for one bar per level. */
+  edges: ArrayLike<number> | null;
+  counts: ArrayLike<number>;
+}
+
+/** The focused feature's partial dependence. */
+export interface Curve {
+  feature: string;
+  output: string;
+  kind: AxisKind;
+  integer: boolean;
+  x: ArrayLike<number>;
+  labels: string[];
+  /** Index of the missing level in x, or -1. */
+  missing: number;
+  average: ArrayLike<number>;
+  stderr: ArrayLike<number> | null;
+  rows: number;
+  total: number;
+  thin: ArrayLike<number> | null;
+  hist: Histogram | null;
+  deciles: ArrayLike<number> | null;
+  missing_count: number;
+  infinite_count: number;
+  note: string;
+  error: string | null;
+  heterogeneity: number | null;
+  importance: number | null;
+}
+
+/** ICE lines of the sampled rows, row by row (m x K); `offset` is to be added. */
+export interface Ice {
+  feature: string;
+  output: string;
+  offset: number;
+  m: number;
+  k: number;
+  values: ArrayLike<number>;
+  own: ArrayLike<number>;
+  fitted: ArrayLike<number>;
+}
+
+export interface Part {
+  average: ArrayLike<number>;
+  n: number;
+  counts: ArrayLike<number>;
+}
+
+/** Exact curves of the selection and of the rest. */
+export interface Split {
+  feature: string;
+  output: string;
+  selection_id: number;
+  exact: boolean;
+  selection: Part;
+  rest: Part;
+}
+
+export type Condition =
+  | { type: "range"; feature: string; low: number | null; high: number | null }
+  | { type: "levels"; feature: string; levels: number[] }
+  | {
+      type: "ice";
+      feature: string;
+      output: string;
+      x: [number, number];
+      y: [number, number];
+      centered: boolean;
+    };
+
+export interface Selection {
+  id: number;
+  text: string;
+  n: number;
+  total: number;
+  conditions: Condition[];
+  sample: ArrayLike<number> | null;
+  can_undo: boolean;
+  can_redo: boolean;
+  /** Only on the page: counted on the sample, not on all rows. */
+  approx?: boolean;
+}
+
+export interface Progress {
+  state: "idle" | "running" | "stopped" | "failed";
+  done: number;
+  total: number;
+  label: string;
+  message: string | null;
+}
+
+export type Op = "replace" | "add" | "remove";
+
+/** Everything the page may ask of the kernel. */
+export interface Requests {
+  hello: Record<string, never>;
+  select: { op: Op; condition: Condition };
+  clear: Record<string, never>;
+  invert: Record<string, never>;
+  undo: Record<string, never>;
+  redo: Record<string, never>;
+  query: { text: string };
+  stop: Record<string, never>;
+  resume: Record<string, never>;
+  visible: { features: string[] };
+}
+
+export type Method = keyof Requests;
+
+export interface Reply {
+  kind: "reply";
+  id: string;
+  status: "ok" | "error";
+  result?: unknown;
+  message?: string;
+}
+
+/** What this package uses of an anywidget model. */
+export interface HostModel {
+  get(name: string): unknown;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  send(content: unknown, callbacks?: unknown, buffers?: ArrayBuffer[]): void;
+  on(name: string, callback: (...args: never[]) => void): void;
+  off(name: string, callback?: ((...args: never[]) => void) | null): void;
+}

@@ -1,0 +1,134 @@
+// The page: toolbar, selection, and two columns that fold into one.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { count, fmt } from "../geometry/format";
+import { Curves } from "./curves";
+import { Distribution } from "./distribution";
+import { Features } from "./features";
+import { useValue } from "./hooks";
+import { Readout } from "./readout";
+import { SelectionBar } from "./selection";
+import { Toolbar } from "./toolbar";
+import type { Ui } from "./ui";
+
+export function App({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const message = useValue(() => store.messages.value.page);
+  return (
+    <>
+      <Toolbar ui={ui} />
+      <SelectionBar ui={ui} />
+      {message && (
+        <p class="pdpw-strip pdpw-error" role="alert" data-testid="page-error">
+          {message}
+          <button type="button" onClick={() => store.say("page", "")}>
+            dismiss
+          </button>
+        </p>
+      )}
+      <div class="pdpw-columns">
+        <Features ui={ui} />
+        <Focus ui={ui} />
+      </div>
+      <Spoken ui={ui} />
+    </>
+  );
+}
+
+function Spoken({ ui }: { ui: Ui }) {
+  const text = useValue(() => ui.spoken.value);
+  return (
+    <div class="pdpw-hidden" aria-live="polite" data-testid="spoken">
+      {text}
+    </div>
+  );
+}
+
+function Focus({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const curve = useValue(() => store.curve.value);
+  const wanted = useValue(() => store.public.feature.value);
+  const waiting = useValue(() => store.waiting.value);
+  const host = useValue(() => store.host.value);
+  const centered = useValue(() => store.public.centered.value);
+  const info = useValue(() => store.info.value);
+  const message = useValue(() => store.messages.value.curve);
+  const picture = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const node = picture.current!;
+    const measure = () => {
+      ui.width.value = Math.floor(node.clientWidth);
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(node);
+    measure();
+    return () => observer.disconnect();
+  }, [ui]);
+  const scale = info?.scale ?? "";
+  const unknown = curve ? !hasNumbers(curve.average) : true;
+  const notes = curve
+    ? [
+        curve.missing_count > 0 ? `${count(curve.missing_count)} missing` : "",
+        curve.infinite_count > 0 ? `${count(curve.infinite_count)} infinite, left out` : "",
+        curve.note,
+      ].filter(Boolean)
+    : [];
+  const name = waiting && wanted ? wanted : (curve?.feature ?? wanted);
+  const subject = curve ? (scale === "" || scale === curve.output ? curve.output : `${curve.output}, ${scale}`) : "";
+  return (
+    <div class="pdpw-focus" data-testid="focus">
+      <div class="pdpw-head">
+        <h3 class="pdpw-title" title={name} data-testid="title">
+          {name}
+        </h3>
+        {curve && !waiting && curve.importance !== null && curve.importance !== undefined && (
+          <span class="pdpw-muted" title="Spread of the partial dependence, in the output's unit">
+            importance {fmt(curve.importance)}
+          </span>
+        )}
+        {notes.length > 0 && !waiting && (
+          <span class="pdpw-muted pdpw-notes" title={notes.join(" · ")}>
+            {notes.join(" · ")}
+          </span>
+        )}
+      </div>
+      <div class="pdpw-ylabel pdpw-muted" data-testid="ylabel" title={subject}>
+        {subject}
+        {curve && centered ? `, change from ${curve.feature} = ${curve.labels[0] ?? curve.x[0]}` : ""}
+      </div>
+      {curve?.error && (
+        <p class="pdpw-strip pdpw-error" role="alert" data-testid="curve-error">
+          {curve.error}
+        </p>
+      )}
+      {message && (
+        <p class="pdpw-strip pdpw-error" role="alert" data-testid="curve-message">
+          {message}
+        </p>
+      )}
+      <div class="pdpw-picture" data-waiting={waiting} ref={picture}>
+        <div class="pdpw-overlap">
+          <Curves ui={ui} />
+          <Readout ui={ui} />
+          {(unknown || waiting) && !curve?.error && (
+            <p class="pdpw-wait" data-testid="wait" role="status">
+              {host === "kernel"
+                ? waiting
+                  ? `computing ${wanted}`
+                  : curve && curve.total > 0 && curve.rows >= curve.total
+                    ? "the model returned no usable numbers"
+                    : "waiting for the first rows"
+                : "no curve was saved: run the cell to see it"}
+            </p>
+          )}
+        </div>
+        <Distribution ui={ui} />
+      </div>
+    </div>
+  );
+}
+
+function hasNumbers(values: ArrayLike<number>): boolean {
+  for (let i = 0; i < values.length; i++) if (values[i] === values[i]) return true;
+  return false;
+}

@@ -1,0 +1,310 @@
+// The focused feature's curves: two canvas layers, the pointer and the keys over them.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { paintCurvesBase, paintCurvesOverlay, type Rect } from "../draw/curves";
+import { framed, prepare } from "../draw/layers";
+import { firstOf, invertX, type Scene } from "../draw/scene";
+import { fmt } from "../geometry/format";
+import { nearest, nearestLine } from "../geometry/hit";
+import type { Op } from "../model";
+import { messageOf } from "../store";
+import { scoped } from "./hooks";
+import { xText } from "./readout";
+import { NO_HOVER, type Ui } from "./ui";
+
+const REACH = 12;
+
+/** The plot area and its domain as plain numbers on the element, so that tests can turn data into pixels. */
+export function publishArea(node: HTMLElement, scene: Scene, y0: number, y1: number): void {
+  const data = node.dataset;
+  data.x0 = String(scene.x.range[0]);
+  data.x1 = String(scene.x.range[1]);
+  data.y0 = String(y0);
+  data.y1 = String(y1);
+  data.domainX0 = String(scene.xDomain[0]);
+  data.domainX1 = String(scene.xDomain[1]);
+  data.centers = scene.bands ? Array.from(scene.px, (v) => v.toFixed(1)).join(",") : "";
+  data.missingAt = scene.missingAt === scene.missingAt ? String(scene.missingAt) : "";
+}
+
+export function Curves({ ui }: { ui: Ui }) {
+  const box = useRef<HTMLDivElement>(null);
+  const base = useRef<HTMLCanvasElement>(null);
+  const over = useRef<HTMLCanvasElement>(null);
+  const { store } = ui;
+
+  useLayoutEffect(
+    () =>
+      scoped(ui, (signal, watch) => {
+        const node = box.current!;
+        const guarded = (paint: () => void) => () => {
+          try {
+            paint();
+          } catch (error) {
+            store.say("page", `Drawing failed: ${messageOf(error)}`);
+          }
+        };
+        const paintBase = framed(
+          guarded(() => {
+            const scene = ui.scene.peek();
+            if (!scene) return;
+            const ctx = prepare(base.current!, scene.width, scene.height);
+            if (ctx) paintCurvesBase(ctx, scene, ui.colours.peek());
+            publishArea(node, scene, scene.y.range[0], scene.y.range[1]);
+            node.dataset.domainY0 = String(scene.y.domain[0]);
+            node.dataset.domainY1 = String(scene.y.domain[1]);
+            node.dataset.drawn = `${scene.curve.feature}|${scene.curve.output}`;
+            node.dataset.rows = String(scene.curve.rows);
+          }),
+          signal,
+        );
+        const paintOver = framed(
+          guarded(() => {
+            const scene = ui.scene.peek();
+            if (!scene) return;
+            const ctx = prepare(over.current!, scene.width, scene.height);
+            const hover = ui.hover.peek();
+            const shown = store.shown.peek();
+            const editing = store.draft.peek()?.condition.type === "ice";
+            if (ctx)
+              paintCurvesOverlay(ctx, scene, ui.colours.peek(), {
+                shown,
+                mask: store.mask.peek(),
+                at: hover.at,
+                row: hover.row,
+                rect: ui.rect.peek(),
+                conditions: editing ? [] : store.selection.peek().conditions,
+              });
+            node.dataset.shown = shown ? (store.draft.peek() ? "draft" : shown.exact ? "exact" : "sample") : "";
+          }),
+          signal,
+        );
+        watch(() => {
+          const scene = ui.scene.value;
+          ui.colours.value;
+          if (scene) node.style.height = `${scene.height}px`;
+          paintBase();
+        });
+        watch(() => {
+          ui.scene.value;
+          ui.colours.value;
+          ui.hover.value;
+          ui.rect.value;
+          store.shown.value;
+          store.mask.value;
+          store.selection.value;
+          paintOver();
+        });
+        listen(ui, node, signal);
+      }),
+    [ui],
+  );
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a picture that takes keys
+    <div
+      ref={box}
+      class="pdpw-plot pdpw-curves"
+      role="group"
+      aria-roledescription="chart"
+      aria-label="Curves. Arrow keys read values; Space starts a rectangle that selects the lines crossing it."
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys work here
+      tabIndex={0}
+      data-testid="curves"
+      data-lm-suppress-shortcuts="true"
+    >
+      <canvas ref={base} aria-hidden="true" />
+      <canvas ref={over} aria-hidden="true" data-testid="curves-overlay" />
+    </div>
+  );
+}
+
+function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
+  const { store } = ui;
+  let drag: { id: number; x: number; y: number; op: Op; moved: boolean } | null = null;
+  let keyed = false; // the rectangle is being made with keys
+
+  const place = (event: PointerEvent) => {
+    const area = node.getBoundingClientRect();
+    return { x: event.clientX - area.left, y: event.clientY - area.top };
+  };
+  const hoverAt = (x: number, y: number, scene: Scene) => {
+    const inside = x >= scene.left - 8 && x <= scene.right + 8 && y >= 0 && y <= scene.height;
+    if (!inside) {
+      ui.hover.value = NO_HOVER;
+      return;
+    }
+    const { lines, bands, curve } = scene;
+    let row = -1;
+    if (lines) {
+      const xs = bands || curve.missing < 0 ? scene.px : scene.px.filter((_, k) => k !== curve.missing);
+      const shift = !bands && curve.missing >= 0 ? (k: number) => (k >= curve.missing ? k + 1 : k) : (k: number) => k;
+      const yOf = (r: number, k: number) =>
+        scene.y(lines.values[r * lines.k + shift(k)] - (scene.centered ? lines.values[r * lines.k] : -lines.offset));
+      row = nearestLine(scene.rows, xs, yOf, x, y, REACH);
+    }
+    ui.hover.value = { at: nearest(scene.px, x), row, x, y };
+  };
+  const condition = (scene: Scene, rect: Rect) => ({
+    type: "ice" as const,
+    feature: scene.curve.feature,
+    output: scene.curve.output,
+    x: rect.x,
+    y: rect.y,
+    centered: scene.centered,
+  });
+  const sorted = (a: number, b: number): [number, number] => (a <= b ? [a, b] : [b, a]);
+
+  node.addEventListener(
+    "pointerdown",
+    (event) => {
+      const scene = ui.scene.peek();
+      if (!scene || event.button !== 0) return;
+      const { x, y } = place(event);
+      if (x < scene.left - 10 || x > scene.right + 10) return;
+      drag = { id: event.pointerId, x, y, op: ui.op(event), moved: false };
+      keyed = false;
+      node.setPointerCapture(event.pointerId);
+    },
+    { signal },
+  );
+  node.addEventListener(
+    "pointermove",
+    (event) => {
+      const scene = ui.scene.peek();
+      if (!scene) return;
+      const { x, y } = place(event);
+      if (!drag || drag.id !== event.pointerId) {
+        if (!keyed) hoverAt(x, y, scene);
+        return;
+      }
+      if (!drag.moved && Math.hypot(x - drag.x, y - drag.y) < 4) return;
+      if (!store.lines.peek()) {
+        store.say("curve", "The single lines are not there yet: wait a moment, then drag again.");
+        return;
+      }
+      drag.moved = true;
+      ui.hover.value = NO_HOVER;
+      const clampY = (v: number) => Math.max(scene.top, Math.min(scene.bottom, v));
+      ui.rect.value = {
+        x: sorted(invertX(scene, drag.x), invertX(scene, x)),
+        y: sorted(scene.y.invert(clampY(drag.y)), scene.y.invert(clampY(y))),
+      };
+      store.brush(drag.op, condition(scene, ui.rect.value));
+    },
+    { signal },
+  );
+  const finish = (event: PointerEvent, keep: boolean) => {
+    if (!drag || drag.id !== event.pointerId) return;
+    const { moved } = drag;
+    drag = null;
+    ui.rect.value = null;
+    if (moved && keep) store.release();
+    else if (moved) store.drop();
+  };
+  node.addEventListener("pointerup", (event) => finish(event, true), { signal });
+  node.addEventListener("pointercancel", (event) => finish(event, false), { signal });
+  node.addEventListener("lostpointercapture", (event) => finish(event, true), { signal });
+  node.addEventListener(
+    "pointerleave",
+    () => {
+      if (!drag) ui.hover.value = NO_HOVER;
+    },
+    { signal },
+  );
+  node.addEventListener(
+    "blur",
+    () => {
+      if (keyed) {
+        keyed = false;
+        ui.rect.value = null;
+        store.drop();
+      }
+      ui.hover.value = NO_HOVER;
+    },
+    { signal },
+  );
+
+  node.addEventListener(
+    "keydown",
+    (event) => {
+      const scene = ui.scene.peek();
+      if (!scene || event.ctrlKey || event.metaKey) return;
+      if (event.key === "Escape" && (drag?.moved || keyed)) {
+        if (drag) node.releasePointerCapture(drag.id);
+        drag = null;
+        keyed = false;
+        ui.rect.value = null;
+        store.drop();
+      } else if (keyed && ui.rect.peek() && stepRect(ui, scene, event)) {
+        store.draft.value = { op: ui.store.mode.peek(), condition: condition(scene, ui.rect.peek()!) };
+        ui.spoken.value = `${Math.round(store.shown.peek()?.selection.n ?? 0)} rows cross`;
+      } else if (keyed && (event.key === "Enter" || event.key === " ")) {
+        keyed = false;
+        const rect = ui.rect.peek();
+        ui.rect.value = null;
+        if (rect) store.select(store.mode.peek(), condition(scene, rect));
+      } else if (event.key === " " && store.lines.peek()) {
+        keyed = true;
+        ui.rect.value = firstRect(ui, scene);
+        store.draft.value = { op: store.mode.peek(), condition: condition(scene, ui.rect.value) };
+        ui.spoken.value = "Rectangle: arrows move it, Shift-arrows resize it, Enter selects, Escape drops it";
+      } else if (
+        event.key === "ArrowLeft" ||
+        event.key === "ArrowRight" ||
+        event.key === "Home" ||
+        event.key === "End"
+      ) {
+        const order = Array.from(scene.px, (_, k) => k).sort((a, b) => scene.px[a] - scene.px[b]);
+        const now = order.indexOf(ui.hover.peek().at);
+        const next =
+          event.key === "Home"
+            ? 0
+            : event.key === "End"
+              ? order.length - 1
+              : now + (event.key === "ArrowLeft" ? -1 : 1);
+        const at = order[Math.max(0, Math.min(order.length - 1, next))];
+        const y = scene.y(scene.curve.average[at] - firstOf(scene.curve.average, scene.centered));
+        ui.hover.value = { at, row: -1, x: scene.px[at], y: y === y ? y : scene.top };
+        ui.spoken.value = spokenAt(ui, scene, at);
+      } else return;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    { signal },
+  );
+}
+
+function spokenAt(ui: Ui, scene: Scene, at: number): string {
+  const { curve, centered } = scene;
+  const value = (values: ArrayLike<number>) => fmt(values[at] - firstOf(values, centered));
+  const shown = ui.store.shown.peek();
+  const parts = [`${curve.feature} ${xText(scene, at)}`, `all rows ${value(curve.average)}`];
+  if (shown) parts.push(`selection ${value(shown.selection.average)}`, `rest ${value(shown.rest.average)}`);
+  return parts.join(", ");
+}
+
+/** A rectangle around the curve at the cursor, or in the middle. */
+function firstRect(ui: Ui, scene: Scene): Rect {
+  const { at } = ui.hover.peek();
+  const middle = at >= 0 ? scene.px[at] : (scene.x.range[0] + scene.x.range[1]) / 2;
+  const half = (scene.right - scene.left) * 0.05;
+  const k = nearest(scene.px, middle);
+  const y = scene.curve.average[k] - firstOf(scene.curve.average, scene.centered);
+  const tall = (scene.y.domain[1] - scene.y.domain[0]) * 0.08;
+  return { x: [invertX(scene, middle - half), invertX(scene, middle + half)], y: [y - tall, y + tall] };
+}
+
+function stepRect(ui: Ui, scene: Scene, event: KeyboardEvent): boolean {
+  const rect = ui.rect.peek()!;
+  const dx = (scene.bands ? 1 : scene.xDomain[1] - scene.xDomain[0]) / (scene.bands ? 4 : 50);
+  const dy = (scene.y.domain[1] - scene.y.domain[0]) / 50;
+  const [sx, sy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [0, 0];
+  if (sx === 0 && sy === 0) return false;
+  const [low, high] = rect.x;
+  const [bottom, top] = rect.y;
+  ui.rect.value = event.shiftKey
+    ? { x: [low, Math.max(low, high + sx * dx)], y: [bottom, Math.max(bottom, top + sy * dy)] }
+    : { x: [low + sx * dx, high + sx * dx], y: [bottom + sy * dy, top + sy * dy] };
+  return true;
+}

@@ -1,0 +1,279 @@
+// The left column: every feature with its curve in small, sorted by what matters. Only rows on screen are drawn.
+
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { fmt } from "../geometry/format";
+import { extent, union } from "../geometry/scale";
+import type { FeatureKind, Info, Overview, SortBy } from "../model";
+import { SPARK } from "../model";
+import { useValue } from "./hooks";
+import { sparkPath } from "./spark";
+import type { Ui } from "./ui";
+
+const KINDS: Record<FeatureKind, [string, string]> = {
+  number: ["1.2", "number"],
+  integer: ["12", "whole number"],
+  bool: ["0/1", "yes or no"],
+  category: ["abc", "category"],
+  datetime: ["date", "date"],
+  timedelta: ["Δt", "duration"],
+  group: ["grp", "group of columns"],
+};
+
+const SORTS: [SortBy, string, string][] = [
+  ["importance", "importance", "Spread of the feature's partial dependence"],
+  ["heterogeneity", "disagreement", "How much rows disagree about the feature's effect"],
+  ["name", "name", "Name"],
+  ["order", "column order", "Order of the columns"],
+];
+
+/** Row numbers of `features` in the wanted order; unknown measures come last. */
+export function orderOf(info: Info, overview: Overview | null, by: SortBy): number[] {
+  const rows = info.features.map((_, i) => i);
+  if (by === "name")
+    return rows.sort((a, b) =>
+      info.features[a].name.localeCompare(info.features[b].name, undefined, { numeric: true }),
+    );
+  if (by === "order" || !overview) return rows;
+  const measure = new Map(overview.features.map((f) => [f.name, f[by]]));
+  const value = (i: number) => measure.get(info.features[i].name) ?? Number.NEGATIVE_INFINITY;
+  return rows.sort((a, b) => value(b) - value(a) || a - b);
+}
+
+export const allDone = (overview: Overview | null): boolean =>
+  overview !== null && overview.features.every((f) => f.error !== null || (f.total > 0 && f.rows >= f.total));
+
+function Spark({
+  overview,
+  row,
+  category,
+  range,
+}: {
+  overview: Overview;
+  row: number;
+  category: boolean;
+  range: [number, number];
+}) {
+  const points = overview.points[row] ?? SPARK;
+  const line = (values: ArrayLike<number> | null) => (values ? sparkPath(values, row, points, category, range) : "");
+  return (
+    <svg class="pdpw-spark" viewBox="0 0 72 26" preserveAspectRatio="none" aria-hidden="true">
+      <path d={line(overview.rest)} class="pdpw-s-rest" />
+      <path d={line(overview.all)} class="pdpw-s-all" />
+      <path d={line(overview.selection)} class="pdpw-s-sel" />
+    </svg>
+  );
+}
+
+export function Features({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const info = useValue(() => store.info.value);
+  const overview = useValue(() => store.overview.value);
+  const focused = useValue(() => store.public.feature.value || store.curve.value?.feature || "");
+  const sortBy = useValue(() => store.public.sort_by.value);
+  const state = useValue(() => store.progress.value.state);
+  const large = useValue(() => store.public.size.value === "large");
+  const [search, setSearch] = useState("");
+  const [active, setActive] = useState<string | null>(null);
+  const [asked, setAsked] = useState(0); // each choice of the person's sorts anew
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(320);
+  const box = useRef<HTMLDivElement>(null);
+  const [id] = useState(() => `pdpw-f${Math.random().toString(36).slice(2, 8)}`);
+  const rowHeight = large ? 48 : 36;
+
+  // The order changes when the person asks, and once when everything is known; never while numbers trickle in.
+  const settled = allDone(overview) || state === "stopped" || store.host.peek() !== "kernel";
+  const order = useMemo(
+    () => (info ? orderOf(info, settled || asked > 0 ? store.overview.peek() : null, sortBy) : []),
+    [info, sortBy, settled, asked, overview?.output],
+  );
+  const lookup = useMemo(() => new Map(overview?.features.map((f, i) => [f.name, i])), [overview]);
+  const range = useMemo(() => {
+    const all = extent(overview?.all);
+    const both = union(all, union(extent(overview?.selection), extent(overview?.rest))) ?? [0, 1];
+    return (both[1] > both[0] ? both : [both[0] - 1, both[1] + 1]) as [number, number];
+  }, [overview]);
+
+  const wanted = search.trim().toLowerCase();
+  const rows = useMemo(
+    () => (info ? order.filter((i) => info.features[i].name.toLowerCase().includes(wanted)) : []),
+    [info, order, wanted],
+  );
+  const first = Math.max(0, Math.floor(top / rowHeight) - 4);
+  const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + 4);
+  const visible = info ? rows.slice(first, last).map((i) => info.features[i].name) : [];
+  const visibleKey = visible.join("\u0000");
+
+  // Tell the kernel what is on screen, so that it computes that first.
+  useLayoutEffect(() => {
+    if (visible.length === 0) return;
+    const timer = setTimeout(() => void store.ask("visible", { features: visible }), 200);
+    return () => clearTimeout(timer);
+  }, [visibleKey]);
+
+  useLayoutEffect(() => {
+    const node = box.current;
+    if (!node) return;
+    const observer = new ResizeObserver(() => setHeight(node.clientHeight));
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, [info !== null]);
+
+  const current = active ?? focused;
+  const position = rows.findIndex((i) => info?.features[i].name === current);
+
+  const show = (index: number) => {
+    const node = box.current;
+    if (!node) return;
+    if (index * rowHeight < node.scrollTop) node.scrollTop = index * rowHeight;
+    else if ((index + 1) * rowHeight > node.scrollTop + node.clientHeight)
+      node.scrollTop = (index + 1) * rowHeight - node.clientHeight;
+  };
+  const move = (to: number) => {
+    if (!info || rows.length === 0) return;
+    const index = Math.max(0, Math.min(rows.length - 1, to));
+    setActive(info.features[rows[index]].name);
+    show(index);
+  };
+  const choose = (name: string) => {
+    setActive(null);
+    store.set("feature", name);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor(height / rowHeight) - 1);
+    if (event.ctrlKey || event.metaKey) return;
+    if (event.key === "ArrowDown") move(position + 1);
+    else if (event.key === "ArrowUp") move(position - 1);
+    else if (event.key === "PageDown") move(position + page);
+    else if (event.key === "PageUp") move(position - page);
+    else if (event.key === "Home") move(0);
+    else if (event.key === "End") move(rows.length - 1);
+    else if ((event.key === "Enter" || event.key === " ") && info && position >= 0)
+      choose(info.features[rows[position]].name);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  if (!info) return <div class="pdpw-features pdpw-empty">waiting for the first rows</div>;
+  return (
+    <div class="pdpw-features">
+      <div class="pdpw-head">
+        <span class="pdpw-label">Features</span>
+        <label>
+          <span class="pdpw-muted">sort </span>
+          <select
+            data-testid="sort"
+            aria-label="Sort features by"
+            value={sortBy}
+            title={SORTS.find(([by]) => by === sortBy)?.[2]}
+            onChange={(event) => {
+              store.set("sort_by", event.currentTarget.value as SortBy);
+              setAsked(asked + 1);
+            }}
+          >
+            {SORTS.map(([by, name]) => (
+              <option key={by} value={by}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <input
+        class="pdpw-search"
+        type="search"
+        data-testid="search"
+        placeholder={`search ${info.features.length} features ( / )`}
+        aria-label="Search features"
+        aria-controls={id}
+        value={search}
+        onInput={(event) => setSearch(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") setSearch("");
+          else if (event.key === "ArrowDown") {
+            box.current?.focus();
+            move(Math.max(0, position));
+          } else if (event.key === "Enter" && rows.length > 0) choose(info.features[rows[0]].name);
+          else return;
+          event.preventDefault();
+          event.stopPropagation();
+        }}
+      />
+      <div
+        ref={box}
+        id={id}
+        class="pdpw-list"
+        role="listbox"
+        aria-label="Features"
+        tabIndex={0}
+        data-testid="features"
+        aria-activedescendant={position >= 0 ? `${id}-${rows[position]}` : undefined}
+        onKeyDown={onKeyDown}
+        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+        onBlur={() => setActive(null)}
+      >
+        <div style={{ height: `${rows.length * rowHeight}px` }} role="presentation">
+          {rows.slice(first, last).map((i, offset) => {
+            const feature = info.features[i];
+            const row = lookup.get(feature.name) ?? -1;
+            const known = row >= 0 ? overview!.features[row] : undefined;
+            const measure = sortBy === "heterogeneity" ? known?.heterogeneity : known?.importance;
+            const done = known ? known.rows >= known.total && known.total > 0 : false;
+            const [mark, kind] = KINDS[feature.kind] ?? ["?", feature.kind];
+            const note = [
+              feature.name,
+              kind,
+              feature.n_levels !== null && feature.n_levels !== undefined ? `${feature.n_levels} levels` : "",
+              feature.missing ? `${feature.missing} missing` : "",
+              known?.error ?? "",
+            ].filter(Boolean);
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the list box has the focus and handles the keys
+              <div
+                key={feature.name}
+                id={`${id}-${i}`}
+                class={`pdpw-item${feature.name === current && active !== null ? " pdpw-active" : ""}`}
+                role="option"
+                tabIndex={-1}
+                aria-selected={feature.name === focused}
+                aria-setsize={rows.length}
+                aria-posinset={first + offset + 1}
+                data-testid="feature"
+                data-name={feature.name}
+                style={{ top: `${(first + offset) * rowHeight}px`, height: `${rowHeight}px` }}
+                title={note.join(" · ")}
+                onClick={() => choose(feature.name)}
+              >
+                <span class="pdpw-kind" role="img" aria-label={kind}>
+                  {mark}
+                </span>
+                <span class="pdpw-name">{feature.name}</span>
+                {known?.error ? (
+                  <span class="pdpw-spark pdpw-error-text">failed</span>
+                ) : overview && row >= 0 ? (
+                  <Spark
+                    overview={overview}
+                    row={row}
+                    category={["category", "bool", "group"].includes(feature.kind)}
+                    range={range}
+                  />
+                ) : (
+                  <span class="pdpw-spark" />
+                )}
+                <span
+                  class="pdpw-imp"
+                  data-done={done}
+                  title={`${sortBy === "heterogeneity" ? "disagreement" : "importance"} on ${known?.rows ?? 0} of ${known?.total ?? 0} rows`}
+                >
+                  {measure === null || measure === undefined ? "·" : fmt(measure, 2)}
+                </span>
+              </div>
+            );
+          })}
+        </div>
+        {rows.length === 0 && <p class="pdpw-empty">no feature is called “{search}”</p>}
+      </div>
+    </div>
+  );
+}

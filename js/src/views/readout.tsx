@@ -1,0 +1,75 @@
+// The read-out beside the pointer: x, every curve's value with its n, and the row whose line is near.
+
+import { firstOf, type Scene } from "../draw/scene";
+import { count, fmt, fmtX } from "../geometry/format";
+import { useValue } from "./hooks";
+import type { Ui } from "./ui";
+
+/** A grid point in words. */
+export function xText(scene: Scene, at: number): string {
+  const { curve } = scene;
+  if (at === curve.missing) return "missing";
+  if (scene.bands) return curve.labels[at] ?? String(at);
+  return fmtX(curve.x[at], curve.kind, scene.xDomain[1] - scene.xDomain[0], curve.integer);
+}
+
+export function Readout({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const scene = useValue(() => ui.scene.value);
+  const hover = useValue(() => ui.hover.value);
+  const shown = useValue(() => store.shown.value);
+  const sample = useValue(() => store.sample.value);
+  if (!scene || hover.at < 0 || hover.at >= scene.curve.x.length) return null;
+  const { curve, centered, lines } = scene;
+  const value = (values: ArrayLike<number>) => fmt(values[hover.at] - firstOf(values, centered));
+  const stderr = curve.rows < curve.total && !centered ? (curve.stderr?.[hover.at] ?? 0) : 0;
+  const rows: [string, string, string, string][] = [
+    ["all", "all rows", value(curve.average) + (stderr > 0 ? ` ± ${fmt(stderr, 2)}` : ""), count(curve.rows)],
+  ];
+  if (shown) {
+    const about = shown.exact ? "" : "≈ ";
+    rows.push(["sel", "selection", about + value(shown.selection.average), count(shown.selection.n)]);
+    rows.push(["rest", "rest", about + value(shown.rest.average), count(shown.rest.n)]);
+  }
+  let line = "";
+  if (lines && hover.row >= 0) {
+    const start = hover.row * lines.k;
+    const v = lines.values[start + hover.at] - (centered ? lines.values[start] : -lines.offset);
+    const own = lines.own[hover.row];
+    const span = scene.xDomain[1] - scene.xDomain[0];
+    const at = Number.isNaN(own)
+      ? "missing"
+      : scene.bands
+        ? (curve.labels[own] ?? "")
+        : fmtX(own, curve.kind, span, curve.integer);
+    line = `row ${sample?.labels[hover.row] ?? hover.row}: ${fmt(v)} (its own ${curve.feature} is ${at}, predicted ${fmt(lines.fitted[hover.row] + lines.offset)})`;
+  }
+  const thin = curve.thin?.[hover.at] === 1;
+  // Beside the pointer, on the side with more room.
+  const leftward = hover.x > scene.width * 0.55;
+  const style = {
+    left: leftward ? "auto" : `${Math.round(hover.x + 14)}px`,
+    right: leftward ? `${Math.round(scene.width - hover.x + 14)}px` : "auto",
+    top: `${Math.round(Math.max(0, Math.min(scene.height - 90, hover.y - 34)))}px`,
+  };
+  return (
+    <div class="pdpw-readout" style={style} data-testid="readout" aria-hidden="true">
+      <div class="pdpw-readout-x">
+        {curve.feature} = {xText(scene, hover.at)}
+      </div>
+      <table>
+        <tbody>
+          {rows.map(([key, name, text, n]) => (
+            <tr key={key} data-key={key}>
+              <th scope="row">{name}</th>
+              <td>{text}</td>
+              <td class="pdpw-muted">n {n}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {line && <div class="pdpw-readout-row">{line}</div>}
+      {thin && <div class="pdpw-muted">few rows near this value</div>}
+    </div>
+  );
+}

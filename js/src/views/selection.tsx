@@ -1,0 +1,146 @@
+// The selection in words: an editable condition, its size, and the acts on it.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { count, percent } from "../geometry/format";
+import type { Op } from "../model";
+import { useValue } from "./hooks";
+import type { Ui } from "./ui";
+
+const MODES: [Op, string, string][] = [
+  ["replace", "new", "A brush replaces the condition on its feature"],
+  ["add", "add", "A brush adds rows (or hold Shift)"],
+  ["remove", "remove", "A brush removes rows (or hold Alt)"],
+];
+
+export function SelectionBar({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const selection = useValue(() => store.selection.value);
+  const draft = useValue(() => store.draft.value !== null);
+  const shown = useValue(() => store.shown.value);
+  const message = useValue(() => store.messages.value.selection);
+  const mode = useValue(() => store.mode.value);
+  const host = useValue(() => store.host.value);
+  const [typed, setTyped] = useState<string | null>(null); // null: not being edited
+  const input = useRef<HTMLInputElement>(null);
+  const active = selection.text !== "";
+
+  useLayoutEffect(() => setTyped(null), [selection.id]);
+
+  const n = draft && shown ? shown.selection.n : selection.n;
+  const total = selection.total || store.info.peek()?.rows || 0;
+  const about = draft ? shown !== null && !shown.exact : selection.approx === true;
+  const send = () => {
+    const text = typed ?? selection.text;
+    if (text === selection.text) setTyped(null);
+    else void store.ask("query", { text });
+  };
+  const act = (method: "clear" | "invert" | "undo" | "redo") => void store.ask(method, {});
+  return (
+    <div class="pdpw-selection">
+      <div class="pdpw-bar" role="toolbar" aria-label="Selection">
+        <span class="pdpw-label" data-on={active || draft}>
+          Selection
+        </span>
+        <input
+          ref={input}
+          class="pdpw-query"
+          type="text"
+          data-testid="selection-text"
+          aria-label="Selection as a condition"
+          aria-invalid={message !== undefined}
+          spellcheck={false}
+          autocomplete="off"
+          autocapitalize="off"
+          readOnly={host !== "kernel"}
+          placeholder={
+            host === "kernel"
+              ? "none: drag in the plots, click a bar, or type, e.g. age > 30"
+              : "none: drag in the plots or click a bar"
+          }
+          title={typed ?? selection.text}
+          value={typed ?? selection.text}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+          onBlur={() => typed === selection.text && setTyped(null)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") send();
+            else if (event.key === "Escape") {
+              setTyped(null);
+              store.say("selection", "");
+            } else return;
+            event.preventDefault();
+            event.stopPropagation();
+          }}
+        />
+        {typed !== null && typed !== selection.text && (
+          <button type="button" data-testid="apply" onClick={send}>
+            apply
+          </button>
+        )}
+        <span class="pdpw-n" data-testid="selection-n" data-n={active || draft ? n : ""}>
+          {active || draft ? `${about ? "≈ " : ""}n ${count(n)} (${percent(n, total)})` : ""}
+        </span>
+        <span class="pdpw-group">
+          <button
+            type="button"
+            data-testid="clear"
+            disabled={!active}
+            title="Clear the selection (Escape)"
+            onClick={() => act("clear")}
+          >
+            clear
+          </button>
+          <button
+            type="button"
+            data-testid="invert"
+            disabled={!active}
+            title="Select the rest instead"
+            onClick={() => act("invert")}
+          >
+            invert
+          </button>
+          <button
+            type="button"
+            data-testid="undo"
+            disabled={!selection.can_undo}
+            title="Undo (Ctrl-Z)"
+            onClick={() => act("undo")}
+          >
+            undo
+          </button>
+          <button
+            type="button"
+            data-testid="redo"
+            disabled={!selection.can_redo}
+            title="Redo (Ctrl-Shift-Z)"
+            onClick={() => act("redo")}
+          >
+            redo
+          </button>
+        </span>
+        <fieldset class="pdpw-modes">
+          <legend class="pdpw-hidden">What a brush does</legend>
+          {MODES.map(([op, name, title]) => (
+            <button
+              key={op}
+              type="button"
+              class="pdpw-toggle"
+              data-testid={`mode-${op}`}
+              aria-pressed={mode === op}
+              title={title}
+              onClick={() => {
+                store.mode.value = op;
+              }}
+            >
+              {name}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {message && (
+        <p class="pdpw-strip pdpw-error" role="alert" data-testid="selection-error">
+          {message}
+        </p>
+      )}
+    </div>
+  );
+}

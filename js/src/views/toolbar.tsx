@@ -1,0 +1,176 @@
+// The top line: which output, how many rows it stands on, progress with stop and resume, what is drawn, which model.
+
+import { count, fmt } from "../geometry/format";
+import type { Curve, Progress } from "../model";
+import { Combobox } from "./combobox";
+import { useValue } from "./hooks";
+import type { Ui } from "./ui";
+
+/** The widest standard error on screen, as the read-out's band. */
+function bandOf(curve: Curve): number | null {
+  let most = 0;
+  for (let i = 0; i < (curve.stderr?.length ?? 0); i++) if (curve.stderr![i] > most) most = curve.stderr![i];
+  return most > 0 ? most : null;
+}
+
+export function rowsText(curve: Curve): string {
+  if (curve.rows >= curve.total) return `rows ${count(curve.rows)} of ${count(curve.total)} · exact`;
+  const band = bandOf(curve);
+  return `rows ${count(curve.rows)} of ${count(curve.total)}${band === null ? "" : ` · ± ${fmt(band, 2)}`}`;
+}
+
+function Output({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const info = useValue(() => store.info.value);
+  const output = useValue(() => store.public.output.value || store.curve.value?.output || "");
+  const outputs = info?.outputs ?? [];
+  const choose = (value: string) => store.set("output", value);
+  if (outputs.length < 2)
+    return (
+      <span class="pdpw-output" data-testid="output" data-value={output} title={output}>
+        {outputs[0] ?? output}
+      </span>
+    );
+  if (outputs.length > 10)
+    return <Combobox ui={ui} label="Output" testid="output" options={outputs} value={output} choose={choose} />;
+  return (
+    <select
+      class="pdpw-output"
+      data-testid="output"
+      aria-label="Output"
+      value={output}
+      onChange={(event) => choose(event.currentTarget.value)}
+    >
+      {outputs.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Toggle(props: { on: boolean; name: string; title: string; testid: string; flip(): void }) {
+  return (
+    <button
+      type="button"
+      class="pdpw-toggle"
+      aria-pressed={props.on}
+      data-testid={props.testid}
+      title={props.title}
+      onClick={props.flip}
+    >
+      {props.name}
+    </button>
+  );
+}
+
+function share(progress: Progress): number {
+  return progress.total > 0 ? Math.max(0, Math.min(1, progress.done / progress.total)) : 0;
+}
+
+export function Toolbar({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const info = useValue(() => store.info.value);
+  const curve = useValue(() => store.curve.value);
+  const progress = useValue(() => store.progress.value);
+  const busy = useValue(() => store.busy.value);
+  const host = useValue(() => store.host.value);
+  const message = useValue(() => store.messages.value.toolbar);
+  const centered = useValue(() => store.public.centered.value);
+  const showIce = useValue(() => store.public.show_ice.value);
+  const running = host === "kernel" && progress.state === "running";
+  const stopped = host === "kernel" && progress.state === "stopped";
+  const sampled = useValue(() => store.sample.value?.rows.length ?? store.ice.value?.m ?? 0);
+  return (
+    <div class="pdpw-top">
+      <div class="pdpw-bar" role="toolbar" aria-label="Picture">
+        <Output ui={ui} />
+        {info?.scale && <span class="pdpw-muted">{info.scale}</span>}
+        <span class="pdpw-rows" data-testid="rows" title="Rows of the background data that the curves stand on">
+          {curve ? rowsText(curve) : ""}
+          {info?.weighted ? " · weighted" : ""}
+        </span>
+        {running && (
+          <button type="button" data-testid="stop" onClick={() => void store.ask("stop", {})}>
+            stop
+          </button>
+        )}
+        {stopped && (
+          <button type="button" data-testid="resume" onClick={() => void store.ask("resume", {})}>
+            resume
+          </button>
+        )}
+        <span class="pdpw-note" role="status" data-testid="status" title={running ? progress.label : undefined}>
+          {busy
+            ? "kernel busy: the answer comes when the running cell ends"
+            : stopped
+              ? "stopped: the curves stand on the rows so far"
+              : running
+                ? progress.label
+                : ""}
+        </span>
+        {busy && (
+          <button type="button" data-testid="cancel" onClick={() => store.cancelAll()}>
+            don’t wait
+          </button>
+        )}
+        <span class="pdpw-space" />
+        <Toggle
+          testid="ice"
+          name="ICE"
+          on={showIce}
+          title="One pale line per sampled row (individual conditional expectation)"
+          flip={() => store.set("show_ice", !showIce)}
+        />
+        <Toggle
+          testid="centered"
+          name="centred"
+          on={centered}
+          title="Every line minus its own first value"
+          flip={() => store.set("centered", !centered)}
+        />
+        {info?.model && (
+          <span class="pdpw-model pdpw-muted" title={info.model}>
+            {info.model}
+          </span>
+        )}
+      </div>
+      <div
+        class="pdpw-progress"
+        role="progressbar"
+        aria-label="Model rows computed"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(share(progress) * 100)}
+        data-state={host === "kernel" ? progress.state : "idle"}
+      >
+        <span style={{ transform: `scaleX(${running || stopped ? share(progress) : 0})` }} />
+      </div>
+      {host === "saved" && (
+        <p class="pdpw-strip" data-testid="nokernel">
+          No kernel: this is the saved picture. Selections are answered from {count(sampled)} sampled rows; run the cell
+          for the rest.
+        </p>
+      )}
+      {host === "recorded" && (
+        <p class="pdpw-strip" data-testid="nokernel">
+          Recorded: {count(sampled)} of {count(info?.rows ?? sampled)} rows, no kernel.
+        </p>
+      )}
+      {progress.state === "failed" && host === "kernel" && (
+        <p class="pdpw-strip pdpw-error" role="alert" data-testid="failed">
+          {progress.message ?? "The computation failed."}
+          <button type="button" data-testid="resume" onClick={() => void store.ask("resume", {})}>
+            try again
+          </button>
+        </p>
+      )}
+      {message && (
+        <p class="pdpw-strip pdpw-error" role="alert" data-testid="toolbar-error">
+          {message}
+        </p>
+      )}
+    </div>
+  );
+}
