@@ -534,7 +534,7 @@ export class Store {
 
   #onMessage(content: unknown): void {
     const reply = content as Reply | null;
-    if (!reply || reply.kind !== "reply") return;
+    if (reply?.kind !== "reply") return;
     const pending = this.#pending.get(reply.id);
     if (!pending) return;
     this.#pending.delete(reply.id);

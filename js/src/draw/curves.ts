@@ -21,7 +21,7 @@ function rowPath(ctx: Ctx, scene: Scene, row: number): void {
   ctx.beginPath();
   for (let k = 0; k < lines.k; k++) {
     const value = lines.values[start + k] - by;
-    if (value !== value || (!bands && k === curve.missing)) {
+    if (Number.isNaN(value) || (!bands && k === curve.missing)) {
       pen = false;
       continue;
     }
@@ -35,7 +35,7 @@ function rowPath(ctx: Ctx, scene: Scene, row: number): void {
   const alone = lines.k === 1 ? 0 : bands ? -1 : curve.missing;
   if (alone >= 0) {
     const value = lines.values[start + alone] - by;
-    if (value === value) {
+    if (!Number.isNaN(value)) {
       const spread = (((row * 0.618034) % 1) - 0.5) * 20;
       ctx.beginPath();
       ctx.moveTo(px[alone] + spread - 3, y(value));
@@ -53,12 +53,13 @@ function meanPath(
   colour: string,
   width: number,
   shift: number,
+  casing: string,
 ): void {
   const { px, y, curve, centered, bands } = scene;
   const first = firstOf(values, centered);
   const n = Math.min(px.length, values.length);
   const at = (k: number) => y(values[k] - first);
-  const known = (k: number) => values[k] === values[k] && (bands !== null || k !== curve.missing);
+  const known = (k: number) => !Number.isNaN(values[k]) && (bands !== null || k !== curve.missing);
   const thin = (k: number) => (curve.thin ? curve.thin[k] === 1 : false);
   ctx.save();
   ctx.strokeStyle = colour;
@@ -75,10 +76,9 @@ function meanPath(
     }
     ctx.stroke();
     ctx.globalAlpha = 1;
-    const half = Math.max(2.5, Math.min(bands.step * 0.13, 9));
+    const half = Math.max(2.5, Math.min(bands.step * 0.15, 16));
     for (let k = 0; k < n; k++) if (known(k)) levelMark(ctx, px[k] + shift, at(k), half, width, thin(k));
   } else {
-    ctx.lineWidth = width;
     let k = 0;
     while (k < n - 1) {
       if (!known(k) || !known(k + 1)) {
@@ -86,21 +86,28 @@ function meanPath(
         continue;
       }
       const dashed = thin(k) || thin(k + 1);
-      ctx.setLineDash(dashed ? DASH : []);
-      ctx.lineCap = dashed ? "butt" : "round";
       ctx.beginPath();
       ctx.moveTo(px[k], at(k));
       while (k < n - 1 && known(k) && known(k + 1) && (thin(k) || thin(k + 1)) === dashed) {
         ctx.lineTo(px[k + 1], at(k + 1));
         k++;
       }
+      // A fine edge in the background's colour keeps the line apart from the pale ones below.
+      ctx.lineCap = "butt";
+      ctx.strokeStyle = casing;
+      ctx.lineWidth = width + 2;
       ctx.stroke();
+      ctx.setLineDash(dashed ? DASH : []);
+      ctx.lineCap = dashed ? "butt" : "round";
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = width;
+      ctx.stroke();
+      ctx.setLineDash([]);
     }
-    ctx.setLineDash([]);
     // Points that no line reaches.
     for (k = 0; k < n; k++)
       if (known(k) && !(k > 0 && known(k - 1)) && !(k < n - 1 && known(k + 1))) dot(ctx, px[k], at(k), width * 1.5);
-    if (curve.missing >= 0 && values[curve.missing] === values[curve.missing])
+    if (curve.missing >= 0 && !Number.isNaN(values[curve.missing]))
       levelMark(ctx, px[curve.missing] + shift, at(curve.missing), 7, width, thin(curve.missing));
   }
   ctx.restore();
@@ -186,7 +193,7 @@ export function paintCurvesBase(ctx: Ctx, scene: Scene, colours: Palette): void 
     ctx.lineTo(right, py);
     ctx.stroke();
   }
-  if (missingAt === missingAt) {
+  if (!Number.isNaN(missingAt)) {
     const px = Math.round(scene.x.range[0] - 8) + 0.5;
     ctx.strokeStyle = colours.faint;
     ctx.setLineDash([1, 3]);
@@ -207,7 +214,7 @@ export function paintCurvesBase(ctx: Ctx, scene: Scene, colours: Palette): void 
   ctx.globalAlpha = 1;
   errorBand(ctx, scene, colours);
   ctx.restore();
-  meanPath(ctx, scene, curve.average, colours.ink, 2.5 * u, 0);
+  meanPath(ctx, scene, curve.average, colours.ink, 2.5 * u, 0, colours.bg);
 }
 
 export interface Rect {
@@ -239,16 +246,16 @@ export function paintCurvesOverlay(ctx: Ctx, scene: Scene, colours: Palette, ove
     for (const row of scene.rows) drawn += mask[row];
     ctx.strokeStyle = colours.selection;
     ctx.lineWidth = u;
-    ctx.globalAlpha = paleness(drawn, 0.55, 2.6);
+    ctx.globalAlpha = paleness(drawn, 0.5, 2);
     for (const row of scene.rows) if (mask[row] === 1) rowPath(ctx, scene, row);
     ctx.globalAlpha = 1;
   }
-  const side = bands ? Math.min(bands.step * 0.24, 16) : 14;
+  const side = bands ? Math.min(bands.step * 0.3, 34) : 14;
   if (shown) {
-    meanPath(ctx, scene, shown.rest.average, colours.rest, 2 * u, side);
+    meanPath(ctx, scene, shown.rest.average, colours.rest, 2 * u, side, colours.bg);
     // All rows stay the boldest line, above the rest and below the selection.
-    meanPath(ctx, scene, curve.average, colours.ink, 2.5 * u, 0);
-    meanPath(ctx, scene, shown.selection.average, colours.selection, 2.5 * u, -side);
+    meanPath(ctx, scene, curve.average, colours.ink, 2.5 * u, 0, colours.bg);
+    meanPath(ctx, scene, shown.selection.average, colours.selection, 2.5 * u, -side, colours.bg);
   }
   if (over.row >= 0) {
     ctx.strokeStyle = colours.bg;
@@ -271,7 +278,7 @@ export function paintCurvesOverlay(ctx: Ctx, scene: Scene, colours: Palette, ove
     const separate = bands || over.at === curve.missing;
     const mark = (values: ArrayLike<number>, colour: string, shift: number) => {
       const value = values[over.at] - firstOf(values, scene.centered);
-      if (value !== value) return;
+      if (Number.isNaN(value)) return;
       ctx.fillStyle = colours.bg;
       dot(ctx, px[over.at] + shift, y(value), 4.5 * u);
       ctx.fillStyle = colour;
@@ -312,10 +319,13 @@ function rectangle(ctx: Ctx, scene: Scene, colours: Palette, rect: Rect, live: b
 /** Names at the lines' ends instead of a legend. */
 function directLabels(ctx: Ctx, scene: Scene, colours: Palette, shown: Shown | null): void {
   const { curve, y, right, top, bottom } = scene;
+  let last = scene.left;
   const end = (values: ArrayLike<number>): number => {
     const order = Array.from(scene.px, (_, k) => k).sort((a, b) => scene.px[b] - scene.px[a]);
-    const k = order.find((i) => values[i] === values[i]);
-    return k === undefined ? Number.NaN : y(values[k] - firstOf(values, scene.centered));
+    const k = order.find((i) => !Number.isNaN(values[i]));
+    if (k === undefined) return Number.NaN;
+    last = Math.max(last, scene.px[k]);
+    return y(values[k] - firstOf(values, scene.centered));
   };
   const about = shown && !shown.exact ? "≈ " : "";
   const labels = [{ name: "all rows", n: curve.rows, at: end(curve.average), colour: colours.ink, about: "" }];
@@ -324,7 +334,7 @@ function directLabels(ctx: Ctx, scene: Scene, colours: Palette, shown: Shown | n
     labels.push({ name: "selection", n: selection.n, at: end(selection.average), colour: colours.selection, about });
     labels.push({ name: "rest", n: rest.n, at: end(rest.average), colour: colours.rest, about });
   }
-  const visible = labels.filter((l) => l.at === l.at);
+  const visible = labels.filter((l) => !Number.isNaN(l.at));
   const line = colours.text * 1.12;
   const places = dodge(
     visible.map((l) => l.at - line),
@@ -334,13 +344,18 @@ function directLabels(ctx: Ctx, scene: Scene, colours: Palette, shown: Shown | n
   );
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
-  const x = right + 8;
+  // Right where the lines end, if that is before the end of the axis.
+  const x = Math.min(right, last + (scene.bands ? Math.min(scene.bands.step * 0.5, 52) : 0)) + 8;
+  ctx.lineWidth = 4;
+  ctx.strokeStyle = colours.bg;
   visible.forEach((label, i) => {
     const py = places[i] + line * 0.5;
     ctx.fillStyle = label.colour;
     ctx.font = `600 ${colours.text * 0.92}px ${colours.font}`;
+    ctx.strokeText(label.name, x, py);
     ctx.fillText(label.name, x, py);
     ctx.font = `${colours.text * 0.88}px ${colours.font}`;
+    ctx.strokeText(`${label.about}n ${count(label.n)}`, x, py + line);
     ctx.fillText(`${label.about}n ${count(label.n)}`, x, py + line);
   });
 }

@@ -27,7 +27,7 @@ export function barsOf(scene: Scene): Bar[] {
       const x1 = x(hist.edges[b + 1]);
       const gap = x1 - x0 > 4 ? 1 : 0;
       bars.push({ x: x0 + gap / 2, width: Math.max(1, x1 - x0 - gap) });
-    } else if (scene.missingAt === scene.missingAt) bars.push({ x: scene.missingAt - 11, width: 22 });
+    } else if (!Number.isNaN(scene.missingAt)) bars.push({ x: scene.missingAt - 11, width: 22 });
   }
   return bars;
 }
@@ -94,7 +94,7 @@ export function paintHistogramBase(ctx: Ctx, scene: Scene, colours: Palette, mea
   } else {
     ctx.strokeStyle = colours.faint;
     let free = Number.NEGATIVE_INFINITY;
-    if (scene.missingAt === scene.missingAt) {
+    if (!Number.isNaN(scene.missingAt)) {
       ctx.fillText("missing", scene.missingAt, labelY);
       free = scene.missingAt + measure("missing") / 2 + 6;
     }
@@ -160,7 +160,7 @@ export function paintHistogramOverlay(ctx: Ctx, scene: Scene, colours: Palette, 
     ctx.fillStyle = colours.selection;
     for (let i = 0; i < over.levels.length; i++)
       ctx.fillRect(scene.bands.center(over.levels[i]) - scene.bands.width / 2, histBottom + 1, scene.bands.width, 3);
-  } else if (over.levels && scene.missingAt === scene.missingAt) {
+  } else if (over.levels && !Number.isNaN(scene.missingAt)) {
     ctx.fillStyle = colours.selection;
     ctx.fillRect(scene.missingAt - 11, histBottom + 1, 22, 3);
   }

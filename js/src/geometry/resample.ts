@@ -4,7 +4,7 @@
 export function resample(xs: ArrayLike<number>, ys: ArrayLike<number>, points: number): Float32Array {
   const out = new Float32Array(points).fill(Number.NaN);
   const keep: number[] = [];
-  for (let i = 0; i < xs.length; i++) if (xs[i] === xs[i]) keep.push(i);
+  for (let i = 0; i < xs.length; i++) if (!Number.isNaN(xs[i])) keep.push(i);
   if (keep.length === 0) return out;
   const x0 = xs[keep[0]];
   const x1 = xs[keep[keep.length - 1]];

@@ -93,10 +93,10 @@ export function bands(count: number, range: [number, number], missing = -1): Ban
   };
 }
 
-/** Rounds a value read off the screen to the coarsest decimal that one pixel can still tell apart. */
+/** Rounds a value read off the screen to a decimal place worth at most two pixels, so that it reads well. */
 export function readable(value: number, unitsPerPixel: number): number {
   if (!Number.isFinite(value) || !(unitsPerPixel > 0)) return value;
-  const power = Math.floor(Math.log10(unitsPerPixel));
+  const power = Math.floor(Math.log10(unitsPerPixel * 2));
   if (power >= 0) {
     const step = 10 ** power;
     return Math.round(value / step) * step;

@@ -44,7 +44,7 @@ export function splitMeans(
     const start = i * k;
     for (let j = 0; j < k; j++) {
       const value = values[start + j];
-      if (value === value) {
+      if (!Number.isNaN(value)) {
         sum[j] += w * value;
         weight[j] += w;
       }
@@ -52,7 +52,7 @@ export function splitMeans(
   }
   for (let j = 0; j < k; j++) {
     const weight = ws[j] + wr[j];
-    const shift = all && weight > 0 && all[j] === all[j] ? all[j] - (selection[j] + rest[j]) / weight : offset;
+    const shift = all && weight > 0 && !Number.isNaN(all[j]) ? all[j] - (selection[j] + rest[j]) / weight : offset;
     selection[j] = ws[j] > 0 ? selection[j] / ws[j] + shift : Number.NaN;
     rest[j] = wr[j] > 0 ? rest[j] / wr[j] + shift : Number.NaN;
   }

@@ -74,7 +74,7 @@ function Focus({ ui }: { ui: Ui }) {
       ].filter(Boolean)
     : [];
   const name = waiting && wanted ? wanted : (curve?.feature ?? wanted);
-  const subject = curve ? (scale === "" || scale === curve.output ? curve.output : `${curve.output}, ${scale}`) : "";
+  const subject = curve ? (scale === "" || scale === curve.output ? curve.output : `${scale} of ${curve.output}`) : "";
   return (
     <div class="pdpw-focus" data-testid="focus">
       <div class="pdpw-head">
@@ -129,6 +129,6 @@ function Focus({ ui }: { ui: Ui }) {
 }
 
 function hasNumbers(values: ArrayLike<number>): boolean {
-  for (let i = 0; i < values.length; i++) if (values[i] === values[i]) return true;
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) return true;
   return false;
 }

@@ -20,7 +20,7 @@ export function Combobox({ label, testid, options, value, choose }: Props) {
   const [id] = useState(() => `pdpw-combo-${++serial}`);
   const [typed, setTyped] = useState<string | null>(null); // null: closed
   const [active, setActive] = useState(0);
-  const list = useRef<HTMLUListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const wanted = (typed ?? "").toLowerCase();
   const found = options.filter((name) => name.toLowerCase().includes(wanted)).slice(0, MOST_SHOWN);
   const open = typed !== null;
@@ -73,10 +73,10 @@ export function Combobox({ label, testid, options, value, choose }: Props) {
         onKeyDown={onKeyDown}
       />
       {open && (
-        <ul class="pdpw-combo-list" role="listbox" id={id} aria-label={label} ref={list}>
+        <div class="pdpw-combo-list" role="listbox" id={id} aria-label={label} ref={list}>
           {found.map((name, i) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the input, which keeps the focus
-            <li
+            <div
               key={name}
               id={`${id}-${i}`}
               role="option"
@@ -91,10 +91,10 @@ export function Combobox({ label, testid, options, value, choose }: Props) {
               }}
             >
               {name}
-            </li>
+            </div>
           ))}
-          {found.length === 0 && <li class="pdpw-muted">nothing found</li>}
-        </ul>
+          {found.length === 0 && <div class="pdpw-muted">nothing found</div>}
+        </div>
       )}
     </span>
   );

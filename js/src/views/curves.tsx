@@ -24,7 +24,7 @@ export function publishArea(node: HTMLElement, scene: Scene, y0: number, y1: num
   data.domainX0 = String(scene.xDomain[0]);
   data.domainX1 = String(scene.xDomain[1]);
   data.centers = scene.bands ? Array.from(scene.px, (v) => v.toFixed(1)).join(",") : "";
-  data.missingAt = scene.missingAt === scene.missingAt ? String(scene.missingAt) : "";
+  data.missingAt = !Number.isNaN(scene.missingAt) ? String(scene.missingAt) : "";
 }
 
 export function Curves({ ui }: { ui: Ui }) {
@@ -265,7 +265,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
               : now + (event.key === "ArrowLeft" ? -1 : 1);
         const at = order[Math.max(0, Math.min(order.length - 1, next))];
         const y = scene.y(scene.curve.average[at] - firstOf(scene.curve.average, scene.centered));
-        ui.hover.value = { at, row: -1, x: scene.px[at], y: y === y ? y : scene.top };
+        ui.hover.value = { at, row: -1, x: scene.px[at], y: !Number.isNaN(y) ? y : scene.top };
         ui.spoken.value = spokenAt(ui, scene, at);
       } else return;
       event.preventDefault();

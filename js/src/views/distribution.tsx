@@ -252,7 +252,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
   const placeX = (event: PointerEvent) => event.clientX - node.getBoundingClientRect().left;
   const barAt = (scene: Scene, x: number): number =>
     scene.bands ? scene.bands.at(x) : barsOf(scene).findIndex((bar) => x >= bar.x - 1 && x <= bar.x + bar.width + 1);
-  const onMissing = (scene: Scene, x: number) => scene.missingAt === scene.missingAt && x < scene.x.range[0] - 8;
+  const onMissing = (scene: Scene, x: number) => !Number.isNaN(scene.missingAt) && x < scene.x.range[0] - 8;
 
   const pick = (scene: Scene, level: number, op: Op) => {
     const { feature } = scene.curve;
@@ -262,7 +262,8 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
     const next = toggled(before ?? null, level, op, feature);
     if (next.levels.length > 0) store.select(op, next);
     else if (store.selection.peek().conditions.length === 1) void store.ask("clear", {});
-    else void store.ask("undo", {});
+    // The last level is off: all levels say the same as no condition on this feature.
+    else store.select(op, { ...next, levels: Array.from(scene.px, (_, k) => k) });
   };
 
   node.addEventListener(

@@ -40,7 +40,7 @@ export function orderOf(info: Info, overview: Overview | null, by: SortBy): numb
 }
 
 export const allDone = (overview: Overview | null): boolean =>
-  overview !== null && overview.features.every((f) => f.error !== null || (f.total > 0 && f.rows >= f.total));
+  (overview?.features ?? [null]).every((f) => f !== null && (f.error !== null || (f.total > 0 && f.rows >= f.total)));
 
 function Spark({
   overview,

@@ -20,7 +20,7 @@ export function sparkPath(
   let pen = false;
   for (let i = 0; i < n; i++) {
     const v = values[start + i];
-    if (!(v === v) || v === undefined) {
+    if (Number.isNaN(v) || v === undefined) {
       pen = false;
       continue;
     }
