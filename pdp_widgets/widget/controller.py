@@ -1,0 +1,351 @@
+"""What is computed when.
+
+The controller owns the widget's worker: what is on screen goes first, a change of mind takes effect after the running chunk,
+and the page is told at a pace it can follow. It knows nothing of traits, and of pictures only when to ask for one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pdp_widgets.compute.worker import CancelledError, Task, Worker
+
+from . import picture
+from .geometry import crossing
+from .sample import stratified
+from .screen import BUDGET, Page, Screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pdp_widgets.explain import Explainer, Ice
+
+    from .selection import IceBox, Selection
+    from .track import Track
+
+__all__ = ["Controller"]
+
+BASE_SECONDS = 0.15
+"""How long predictions at the rows may hold up the first curve."""
+
+BASE_ROWS = 5000
+"""The sample is chosen among this many rows."""
+
+_VISIBLE_AT_FIRST = 12
+
+
+class Controller:
+    """Schedules the work behind one widget.
+
+    Parameters
+    ----------
+    explainer : Explainer
+    page : Page
+    feature, output : str
+        What is in focus.
+    """
+
+    def __init__(self, explainer: Explainer, page: Page, feature: str, output: str) -> None:
+        self.explainer, self.page = explainer, page
+        self.screen = Screen(explainer, page, feature, output)
+        self.lock = threading.RLock()
+        """Held while the state on screen changes or a picture of it is made, never while the model works."""
+        self.worker = Worker("pdp_widgets")
+        self._visible = list(explainer.features)[:_VISIBLE_AT_FIRST]
+        self._base_task: Task | None = None
+        self._parts_task: Task | None = None
+        self._split_task: Task | None = None
+        self._state = "running"
+        self._message: str | None = None
+        self._closed = False
+
+    # ---- what the person does ------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin, or go on after ``stop`` or an error."""
+        with self.lock:
+            if self._closed:
+                return
+            self._state, self._message = "running", None
+            for track in self.screen.tracks.values():
+                track.error = None
+            if self._base_task is None or self._base_task.ended:
+                self._base_task = self._submit(self._predict(), 1000.0, "predictions")
+            self._want()
+
+    def stop(self) -> None:
+        """Leave it at what is there."""
+        with self.lock:
+            if self._state == "running":
+                self._state = "stopped"
+            for task in self._model_tasks():
+                task.cancel()
+            self._publish_overview()
+
+    def focus(self, feature: str) -> None:
+        """Show another feature."""
+        with self.lock:
+            self.screen.feature = feature
+            self._drop_parts()
+            self._refocus()
+
+    def show(self, output: str) -> None:
+        """Show another output."""
+        with self.lock:
+            self.screen.k = self.explainer.outputs.index(output)
+            self.screen.forget_splits()
+            self._refocus()
+            self._publish_overview()
+            self._split_lines_later()
+
+    def visible(self, names: list[str]) -> None:
+        """Prefer the features whose sparklines are on screen."""
+        with self.lock:
+            self._visible = names
+            self._reprioritise()
+
+    def select(self, selection: Selection) -> None:
+        """Answer for a selection, or for all rows when it is empty."""
+        with self.lock:
+            self.screen.selection = selection or None
+            self.screen.forget_splits()
+            self._drop_parts()
+            if self.screen.quick:
+                self.screen.publish_split()
+            self._split_lines_later()
+            self._want_parts()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until nothing is computed any more; whether that was before ``timeout`` seconds."""
+        return self.worker.wait(timeout)
+
+    def close(self) -> None:
+        """Stop for good."""
+        with self.lock:
+            self._closed = True
+        self.worker.close()
+
+    # ---- rectangles on ICE curves ----------------------------------------------------------
+
+    def box_mask(self, box: IceBox) -> tuple[np.ndarray, bool]:
+        """Return which rows' curves cross a rectangle, and whether all rows are (or will be) asked.
+
+        Rows whose curves are not there do not cross.
+        """
+        track = self.screen.tracks[box.feature]
+        ice = track.ice or self.explainer.ice(box.feature, keep=self.screen.sample)
+        k = self.explainer.outputs.index(box.output)
+        mask = np.zeros(self.explainer.n_rows, dtype=bool)
+        if ice.values is not None:
+            rows, curves = np.arange(len(mask)), ice.values[k]
+        elif self.screen.sample is not None:
+            rows, curves = self.screen.sample, ice.curves(self.screen.sample)[k]
+        else:
+            return mask, False
+        if box.centered:
+            curves = curves - curves[:, :1]
+        mask[rows] = crossing(ice.grids[0].positions, curves, box.x, box.y)
+        return mask, ice.values is not None
+
+    def box_answer(self, box: IceBox) -> np.ndarray | None:
+        """Return the mask of a rectangle once all curves are there, else None."""
+        ice = self.screen.tracks[box.feature].ice
+        if ice is None or not ice.complete or ice.values is None:
+            return None
+        return self.box_mask(box)[0]
+
+    # ---- tasks: their chunks run in the worker's thread ------------------------------------
+
+    def _predict(self) -> Iterator[None]:
+        """Predictions at the rows themselves: as many as the sample and its lines' marks need."""
+        base, screen = self.explainer.base(), self.screen
+        if screen.sample is None:
+            candidates = self.explainer.row_order[:BASE_ROWS]
+            until = time.monotonic() + BASE_SECONDS
+            while base.rows_done < len(candidates) and time.monotonic() < until:
+                base.advance()
+                yield
+            k = self.explainer.outputs.index(self.explainer.default_output)
+            sample = stratified(base.predictions[k], candidates, self.explainer.random_state)
+            with self.lock:
+                screen.sample = sample
+                self.page.publish(_sample=picture.sample(self.explainer, sample))
+                self._want()
+        if self._base_task is not None:
+            self._base_task.priority = 65.0
+        while not np.isfinite(base.predictions[:, screen.sample]).all() and not base.complete:
+            base.advance()
+            yield
+
+    def _grow(self, track: Track) -> Iterator[None]:
+        """The curves of one feature, as far as they are wanted."""
+        ice = self.explainer.ice(track.name, keep=self.screen.sample)
+        track.hold(ice)
+        while ice.rows_done < self.screen.goal(track):
+            ice.advance()
+            track.dirty = True
+            yield
+        with self.lock:
+            # As long as this chunk lasts the curves are there; later the cache may drop them for others.
+            self.screen.refresh(track)
+
+    def _grow_parts(self, parts: tuple[Ice, Ice]) -> Iterator[None]:
+        """Both sides of the selection, when not all curves fit in memory."""
+        while not all(part.complete for part in parts):
+            unfinished = [part for part in parts if not part.complete]
+            min(unfinished, key=lambda part: part.rows_done / part.rows_total).advance()
+            yield
+
+    def _split_lines(self, selection: Selection) -> Iterator[None]:
+        """Both sides' sparklines, from the curves that are there."""
+        screen = self.screen
+        for name in sorted(screen.tracks, key=lambda name: name not in self._visible):
+            with self.lock:
+                if screen.selection is not selection:
+                    return
+                if name == screen.feature and not screen.quick:
+                    screen.publish_split()
+                screen.refresh_split(screen.tracks[name])
+            yield
+        with self.lock:
+            if screen.selection is selection:
+                self._publish_overview()
+
+    # ---- scheduling ----------------------------------------------------------------------
+
+    def _submit(self, steps: Iterator[None], priority: float, name: str) -> Task:
+        return self.worker.submit(steps, priority=priority, name=name, on_step=self._stepped, on_end=self._ended)
+
+    def _want(self) -> None:
+        """Queue every feature that is not done."""
+        for track in self.screen.tracks.values():
+            if track.task is None and self._is_wanted(track):
+                track.task = self._submit(self._grow(track), self._priority(track), track.name)
+        self._want_parts()
+        self._reprioritise()
+
+    def _is_wanted(self, track: Track) -> bool:
+        if track.error is not None or self.screen.sample is None or self._state != "running" or self._closed:
+            return False
+        if track.name == self.screen.feature and track.ice is None:
+            return True  # its numbers may be known, but its lines are gone
+        return track.rows_done < self.screen.goal(track)
+
+    def _priority(self, track: Track) -> float:
+        """Something of everything on screen, then the focus well, then everything well, at last the focus in full."""
+        done = track.rows_done
+        if track.name == self.screen.feature:
+            enough = done >= track.goal(BUDGET, in_full=False)
+            return 100.0 if done == 0 else 50.0 if enough else 85.0
+        if track.name in self._visible:
+            return 90.0 if done == 0 else 70.0
+        return 80.0 if done == 0 else 60.0
+
+    def _reprioritise(self) -> None:
+        for track in self.screen.tracks.values():
+            if track.task is not None:
+                track.task.priority = self._priority(track)
+
+    def _refocus(self) -> None:
+        self.screen.next_curve = 0.0
+        self.screen.publish_curve()
+        self._want()
+        if not self._model_tasks():
+            self._publish_overview()
+
+    def _model_tasks(self) -> list[Task]:
+        tasks = [track.task for track in self.screen.tracks.values()] + [self._base_task, self._parts_task]
+        return [task for task in tasks if task is not None and not task.ended]
+
+    def _drop_parts(self) -> None:
+        task, self._parts_task, self.screen.parts = self._parts_task, None, None
+        if task is not None:
+            task.cancel()
+
+    def _want_parts(self) -> None:
+        """Ask for both sides of the selection on their own where the curves were not kept."""
+        screen, ice = self.screen, self.screen.focus.ice
+        if screen.selection is None or ice is None or ice.values is not None or self._state != "running":
+            return
+        if screen.parts is None:
+            mask = screen.selection.mask
+            screen.parts = (
+                self.explainer.ice(screen.feature, rows=mask),
+                self.explainer.ice(screen.feature, rows=~mask),
+            )
+        if self._parts_task is None and not all(part.complete for part in screen.parts):
+            self._parts_task = self._submit(self._grow_parts(screen.parts), 75.0, "the selection")
+
+    def _split_lines_later(self) -> None:
+        task, self._split_task = self._split_task, None
+        if task is not None:
+            task.cancel()
+        if self.screen.selection is None:
+            self._publish_overview()
+        elif not self._closed:
+            self._split_task = self._submit(
+                self._split_lines(self.screen.selection), 900.0, "the selection's sparklines"
+            )
+
+    def _stepped(self, _: Task) -> None:
+        """After each chunk: show what is new, at a pace the page can follow."""
+        with self.lock:
+            if self._closed:
+                return
+            self._want_parts()
+            now = time.monotonic()
+            if now >= self.screen.next_curve and (self.screen.focus.dirty or self._parts_task is not None):
+                self.screen.publish_curve()
+            if now >= self.screen.next_overview:
+                self._publish_overview()
+            self._reprioritise()
+
+    def _ended(self, task: Task) -> None:
+        """At the end of a task: note an error where it belongs, and show the rest when all is done."""
+        with self.lock:
+            track = next((track for track in self.screen.tracks.values() if track.task is task), None)
+            failed = task.error is not None and not isinstance(task.error, CancelledError)
+            if track is not None:
+                track.task = None
+            if task is self._parts_task:
+                self._parts_task = None
+            if failed and track is not None:
+                track.error = str(task.error)
+            elif failed:
+                self._message = str(task.error)
+                if task is self._base_task:
+                    self._state = "failed"
+                    for other in self._model_tasks():
+                        other.cancel()
+            if self._closed:
+                return
+            if track is not None and self._is_wanted(track):
+                self._want()  # it came into focus while it ended
+            last = not [other for other in self._model_tasks() if other is not task]
+            if last or (track is not None and track.name == self.screen.feature):
+                self.screen.publish_curve()
+            if last:
+                self._publish_overview(but=task)
+            whole = track is not None and track.ice is not None and track.ice.complete
+        if whole and track is not None:
+            self.page.curves_complete(track.name)
+
+    def _publish_overview(self, but: Task | None = None) -> None:
+        self.screen.publish_overview(self._progress(but))
+
+    def _progress(self, but: Task | None) -> dict[str, Any]:
+        screen = self.screen
+        wanted = [track for track in screen.tracks.values() if track.error is None]
+        total = sum(screen.goal(track) * track.cells for track in wanted)
+        done = sum(min(track.rows_done, screen.goal(track)) * track.cells for track in wanted)
+        state = self._state
+        busy = [task for task in self._model_tasks() if task is not but]
+        if (state == "running" and not busy) or (state == "stopped" and done >= total):
+            state = "idle"
+        running = [track for track in wanted if track.task is not None]
+        label = max(running, key=self._priority).name if running else ""
+        return {"state": state, "done": int(done), "total": int(total), "label": label, "message": self._message}

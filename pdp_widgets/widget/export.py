@@ -1,0 +1,98 @@
+"""A page of its own: the widget on recorded data, in one HTML file that works offline and without Python."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import picture, traits
+from .wire import pack, to_base64
+
+if TYPE_CHECKING:
+    from .pdp_widget import PDPWidget
+    from .screen import Screen
+
+__all__ = ["record", "write_html"]
+
+_MOST_VALUES = 2_000_000  # ICE values in a page, 4 bytes each before base64
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>body {{ margin: 0; padding: 12px; }}</style>
+</head>
+<body>
+<div id="widget"></div>
+<noscript>This page needs JavaScript.</noscript>
+<script type="application/json" id="record">{record}</script>
+<script type="application/json" id="bundle">{bundle}</script>
+<script type="module">
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const root = document.getElementById("widget");
+try {{
+  // The bundle is a module of its own: as a blob it can be imported from a file, without a server.
+  const url = URL.createObjectURL(new Blob([read("bundle")], {{ type: "text/javascript" }}));
+  const {{ mount }} = await import(url);
+  URL.revokeObjectURL(url);
+  mount(root, read("record"));
+}} catch (error) {{
+  root.textContent = "This page could not be shown: " + error;
+}}
+</script>
+</body>
+</html>
+"""
+
+
+def record(widget: PDPWidget, screen: Screen) -> dict[str, Any]:
+    """Return what a page without a kernel needs: the traits, and every feature's curves for every output."""
+    explainer = screen.explainer
+    state = {name: getattr(widget, name) for name in traits.WidgetTraits.class_own_traits(sync=True)}
+    state["_progress"] = {**state["_progress"], "state": "idle", "message": None}
+    rows = _fewer(screen)
+    state["_sample"] = picture.sample(explainer, rows)
+    state["_selection"] = {**state["_selection"], "sample": pack(widget.selection.mask[rows], "uint8")}
+    predictions = explainer.base().predictions
+    curves = {}
+    for name, track in screen.tracks.items():
+        ice = track.ice
+        if ice is None or track.grid is None:
+            continue
+        axis, values = screen.axis(name), ice.curves(rows)
+        for k, output in enumerate(explainer.outputs):
+            curves[f"{name}\0{output}"] = {
+                "_curve": picture.curve(axis, output, track.summary, explainer.n_rows, track.error),
+                "_ice": picture.ice_lines(axis, output, values[k], rows, predictions[k, rows]),
+            }
+    on_screen = curves.get(f"{widget.feature}\0{widget.output}")
+    return to_base64({"traits": {**state, **(on_screen or {})}, "curves": curves})
+
+
+def write_html(widget: PDPWidget, screen: Screen, path: str | Path, title: str) -> Path:
+    """Write the page."""
+    traits.require_bundle()
+    target = Path(path)
+    bundle = traits.BUNDLE.read_text(encoding="utf-8")
+    page = _PAGE.format(title=html.escape(title), record=_json(record(widget, screen)), bundle=_json(bundle))
+    target.write_text(page, encoding="utf-8")
+    return target
+
+
+def _fewer(screen: Screen) -> np.ndarray:
+    """Thin the sample out where many features and outputs would make a file of tens of megabytes."""
+    rows = np.arange(0) if screen.sample is None else screen.sample
+    cells = sum(track.cells for track in screen.tracks.values()) * len(screen.explainer.outputs)
+    most = max(20, _MOST_VALUES // max(cells, 1))
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+
+
+def _json(value: Any) -> str:
+    """JSON that can stand in a script element: ASCII only, so no U+2028, and no ``<``, so no ``</script>``."""
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")

@@ -1,0 +1,46 @@
+"""Which ICE curves cross a rectangle: the page's geometry, over all rows at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["crossing"]
+
+
+def crossing(positions: np.ndarray, curves: np.ndarray, x: tuple[float, float], y: tuple[float, float]) -> np.ndarray:
+    """Return whether each curve, drawn as a polyline, touches the closed rectangle.
+
+    Segments count, not only grid points. Between two grid points a curve is a straight line, so within the rectangle's
+    x range it takes all values between those at the two ends of the overlap: it crosses unless both lie above or both below.
+
+    Parameters
+    ----------
+    positions : (K,) array
+        x of the grid points in drawing order; NaN (a missing level) breaks the line.
+    curves : (n, K) array
+        NaN where not computed: such a point breaks the line.
+    x, y : (float, float)
+        The rectangle.
+
+    Returns
+    -------
+    (n,) bool array
+    """
+    x0, x1 = min(x), max(x)
+    y0, y1 = min(y), max(y)
+    inside_x = (positions >= x0) & (positions <= x1)
+    # Grid points within the rectangle; this also covers a line of one point.
+    hit = ((curves[:, inside_x] >= y0) & (curves[:, inside_x] <= y1)).any(axis=1)
+    for k in range(len(positions) - 1):
+        a, b = positions[k], positions[k + 1]
+        low, high = max(min(a, b), x0), min(max(a, b), x1)
+        if not low <= high:  # no overlap, or a NaN end
+            continue
+        left, right = curves[:, k], curves[:, k + 1]
+        if a == b:
+            first, last = left, right
+        else:
+            first = left + (right - left) * ((low - a) / (b - a))
+            last = left + (right - left) * ((high - a) / (b - a))
+        hit |= (np.minimum(first, last) <= y1) & (np.maximum(first, last) >= y0)
+    return hit

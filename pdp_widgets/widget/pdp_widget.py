@@ -1,0 +1,416 @@
+"""PDPWidget: what the notebook's user holds in hands."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+import traitlets as t
+
+from pdp_widgets.explain import Explainer
+from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
+from pdp_widgets.inputs.errors import did_you_mean
+
+from . import picture, protocol
+from .controller import Controller
+from .export import write_html
+from .selection import History, IceBox, Op, Selection, from_wire, to_wire
+from .traits import WidgetInputError, WidgetTraits, require_bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
+    from pathlib import Path
+    from typing import Literal
+
+    from pdp_widgets.explain import PartialDependence
+    from pdp_widgets.inputs.subgroup import Node
+
+__all__ = ["PDPWidget"]
+
+logger = logging.getLogger(__name__)
+
+_EXPLAINER_DEFAULTS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(Explainer).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+}
+_VIEW_OPTIONS = {"feature", "output", "centered", "show_ice", "sort_by", "theme", "size"}
+_HOST_OPTIONS = {"layout", "tooltip", "tabbable"}
+
+
+class PDPWidget(WidgetTraits):
+    """Look inside a fitted model: linked, brushable partial dependence and ICE curves.
+
+    Shown at once, then ever more precise: the work runs in the background, what is on screen first.
+
+    Parameters
+    ----------
+    model : estimator, pipeline, booster, callable or Explainer
+        Anything that predicts from ``X``. An ``Explainer`` is shared with what it has computed; then ``X`` is left out.
+    X : DataFrame, array, sparse matrix or list of rows, shape (n, p)
+        The background rows, exactly as the model takes them. Never modified.
+    y : (n,) array, optional
+        The observed outcome.
+    features, response, sample_weight, background, grid_size, random_state, executor, nan_predictions
+        As for ``Explainer``.
+    output : str, optional
+        The output to show first: a class label, name or position; the positive class or the first output by default.
+    **options
+        ``feature``: what to show first. ``centered``, ``show_ice``, ``sort_by``, ``theme``, ``size``: how to show it; like
+        ``feature`` and ``output`` they can be read and set at any time (``widget.feature = "temp"``). Further options of
+        ``Explainer``, and ``layout`` as for every Jupyter widget.
+
+    Raises
+    ------
+    TypeError
+        For an unknown option, with the nearest known one.
+    InputError
+        When X, the model or an option cannot be used; the message says what to do.
+
+    Examples
+    --------
+    >>> w = PDPWidget(model, X)  # doctest: +SKIP
+    >>> w.feature = "temp"  # doctest: +SKIP
+    >>> w.select("temp > 20 & season == 'SUMMER'").n  # doctest: +SKIP
+    """
+
+    selection: Any = t.Any()
+    """The selected rows (``.mask``, ``.conditions``, ``.text``, ``.n``); may be observed, and set to whatever ``select`` takes."""
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        features: Sequence[Any] | Mapping[Any, Any] | None = None,
+        output: Any = None,
+        response: str | Callable[[Any, Any], Any] = "auto",
+        sample_weight: Any = None,
+        background: int | None = None,
+        grid_size: int = 40,
+        random_state: int = 0,
+        executor: Executor | None = None,
+        nan_predictions: Literal["raise", "omit"] = "raise",
+        **options: Any,
+    ) -> None:
+        require_bundle()
+        listed = {
+            "features": features,
+            "output": output,
+            "response": response,
+            "sample_weight": sample_weight,
+            "background": background,
+            "grid_size": grid_size,
+            "random_state": random_state,
+            "executor": executor,
+            "nan_predictions": nan_predictions,
+        }
+        options |= {name: value for name, value in listed.items() if value is not _EXPLAINER_DEFAULTS[name]}
+        _check(options)
+        view = {name: options.pop(name) for name in _VIEW_OPTIONS | _HOST_OPTIONS if name in options}
+        if isinstance(model, Explainer):
+            if X is not None or y is not None or options:
+                raise TypeError("PDPWidget(explainer) takes no X, y or explainer options: the explainer has its own")
+            self.explainer = model
+        else:
+            if X is None:
+                raise TypeError("PDPWidget(model, X): X is missing, the rows to average over")
+            self.explainer = Explainer(model, X, y, **options)
+        self._history = History(self.explainer)
+        self._controller: Controller | None = None
+        self._updating = threading.local()
+        self._checker = protocol.Checker(self.explainer.features, self.explainer.outputs, self.explainer.grid)
+        view.setdefault("feature", next(iter(self.explainer.features)))
+        view.setdefault("output", self.explainer.default_output)
+        pictures = {
+            "_info": picture.info(self.explainer, protocol.PROTOCOL),
+            "_selection": self._selection_wire(self._history.current),
+        }
+        running = {"state": "running", "done": 0, "total": 0, "label": "", "message": None}
+        super().__init__(selection=self._history.current, _progress=running, **pictures, **view)
+        self._controller = Controller(self.explainer, self, self.feature, self.output)
+        self.on_msg(self._on_message)
+        self._controller.start()
+
+    # ---- what the person reads and does ----------------------------------------------------
+
+    @property
+    def results(self) -> dict[str, PartialDependence]:
+        """What is on screen as result objects, from the rows done so far.
+
+        ``"all"``: the focused feature; ``"selection"`` and ``"rest"`` as well when rows are selected and the curves are cached.
+        """
+        ice = self.explainer.ice(self.feature, keep=self._screen.sample)
+        shown = {"all": ice.result()}
+        if self.selection and ice.values is not None:
+            mask, text = self.selection.mask, self.selection.text
+            shown["selection"] = ice.result(mask, text=text)
+            shown["rest"] = ice.result(~mask, text=f"~({text})")
+        return {name: result.output(self.output) for name, result in shown.items()}
+
+    def select(self, subgroup: Any = None, *, op: Op = "replace") -> Selection:
+        """Select rows; every view answers for them.
+
+        Parameters
+        ----------
+        subgroup : str, (n,) bool mask, condition, Selection or None
+            A query such as ``"temp > 20 & season == 'SUMMER'"``; None selects nothing, so that all rows count.
+        op : {"replace", "add", "remove"}
+            Instead of what is selected, in addition to it, or take away from it.
+
+        Returns
+        -------
+        Selection
+
+        Raises
+        ------
+        InputError
+            For a query that cannot be read or names an unknown feature, or a mask of another length.
+        """
+        node = self._history.read(subgroup)
+        if op == "replace":
+            return self._show(self._history.set(node))
+        if op not in ("add", "remove"):
+            raise InputError(f"op={op!r}; expected 'replace', 'add' or 'remove'")
+        return self.selection if node is None else self._show(self._history.combine(op, node))
+
+    def clear(self) -> None:
+        """Select nothing: all rows count."""
+        if self.selection:
+            self._show(self._history.set(None))
+
+    def invert(self) -> Selection:
+        """Select the other rows."""
+        return self._show(self._history.invert())
+
+    def undo(self) -> Selection:
+        """Go back to the selection before."""
+        return self._show(self._history.undo())
+
+    def redo(self) -> Selection:
+        """Take back ``undo``."""
+        return self._show(self._history.redo())
+
+    def stop(self) -> None:
+        """Stop computing; what is there stays."""
+        self._running.stop()
+
+    def resume(self) -> None:
+        """Go on computing, also after an error."""
+        self._running.start()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until everything is computed (Ctrl-C interrupts the wait only).
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds.
+
+        Returns
+        -------
+        bool
+            Whether it is.
+        """
+        if getattr(self._updating, "now", False):
+            raise RuntimeError("wait() inside an observer would wait for itself")
+        return self._running.wait(timeout)
+
+    def export_html(self, path: str | Path, *, title: str | None = None, timeout: float | None = 60.0) -> Path:
+        """Write a page that shows the widget without Python, offline: curves and brushing from the sampled rows.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        title : str, optional
+            Its title.
+        timeout : float, optional
+            How many seconds to wait for what is still being computed; None for as long as it takes.
+
+        Returns
+        -------
+        pathlib.Path
+        """
+        self.wait(timeout)
+        with self._running.lock:
+            return write_html(self, self._screen, path, title or f"{self._info['model']}: partial dependence")
+
+    def close(self) -> None:
+        """Stop the work and take the widget off all pages."""
+        controller, self._controller = getattr(self, "_controller", None), None
+        if controller is not None:
+            controller.close()
+        super().close()
+
+    def __repr__(self) -> str:
+        """Say what is shown."""
+        explainer = self.explainer
+        rows = f"{explainer.n_rows:,} rows" + (
+            f" of {explainer.n_rows_given:,}" if explainer.n_rows != explainer.n_rows_given else ""
+        )
+        what = f"{explainer.scale} of {self.output!r} by {self.feature!r}"
+        chosen = f"; selected {self.selection.text} ({self.selection.n:,})" if self.selection else ""
+        closed = "; closed" if self._controller is None else ""
+        return f"<PDPWidget of {model_name(explainer.model)}: {what}; {len(explainer.features)} features, {rows}{chosen}{closed}>"
+
+    # ---- traits ------------------------------------------------------------------------------
+
+    @t.validate("feature")
+    def _valid_feature(self, proposal: Any) -> str:
+        try:
+            name = self.explainer.table.feature(proposal["value"]).name
+        except InputError as error:
+            raise WidgetInputError(str(error)) from None
+        if name not in self.explainer.features:
+            raise WidgetInputError(f"feature {name!r} is not among the features of this widget")
+        return name
+
+    @t.validate("output")
+    def _valid_output(self, proposal: Any) -> str:
+        try:
+            return self.explainer.outputs[self.explainer.response.position(proposal["value"])]
+        except InputError as error:
+            raise WidgetInputError(str(error)) from None
+
+    @t.observe("feature")
+    def _feature_changed(self, change: Any) -> None:
+        if self._controller is not None:
+            self._controller.focus(change["new"])
+
+    @t.observe("output")
+    def _output_changed(self, change: Any) -> None:
+        if self._controller is not None:
+            self._controller.show(change["new"])
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take what the page sent; traitlets cannot have two threads set traits at once."""
+        if self._controller is None:
+            return
+        with self._controller.lock:
+            self._updating.now = True
+            try:
+                super().set_state(
+                    {name: value for name, value in sync_data.items() if name in _VIEW_OPTIONS | {"layout"}}
+                )
+            except t.TraitError:
+                logger.warning("the page sent a value that does not exist", exc_info=True)
+                self.send_state([name for name in sync_data if name in _VIEW_OPTIONS])
+            finally:
+                self._updating.now = False
+
+    def publish(self, **traits: Any) -> None:
+        """Show new pictures (called by the controller, under its lock)."""
+        if self._controller is None:
+            return
+        with self._controller.lock:
+            for name, value in traits.items():
+                setattr(self, name, value)
+            if "_sample" in traits:
+                self._selection = self._selection_wire(self.selection)
+
+    def curves_complete(self, feature: str) -> None:
+        """Answer rectangles on this feature's curves again, over all rows (called by the controller)."""
+        controller = self._controller
+        if controller is None:
+            return
+        with controller.lock:
+            fresh = self._history.refresh(lambda box: controller.box_answer(box) if box.feature == feature else None)
+        if fresh is not None:
+            self._show(fresh)
+
+    # ---- the page's requests -----------------------------------------------------------------
+
+    def _on_message(self, _: Any, content: Any, __: Any = None) -> None:
+        """Answer a message of the page; whatever goes wrong is told to the page."""
+        if not isinstance(content, dict) or content.get("kind") not in ("request", "cancel"):
+            return  # not of our protocol: other packages may share the channel
+        request_id = None
+        try:
+            request_id = protocol.message_id(content)
+            if content["kind"] == "cancel":
+                return  # requests are answered at once; there is nothing left to cancel
+            request = self._checker.request(content)
+            self._updating.now = True
+            reply = protocol.ok(request_id, self._do(request.method, request.params))
+        except PDPWidgetsError as error:
+            reply = protocol.error(request_id, str(error))
+        except Exception as error:
+            logger.exception("a request of the page failed")
+            reply = protocol.error(request_id, f"{type(error).__name__}: {error}")
+        finally:
+            self._updating.now = False
+        self.send(reply)
+
+    def _do(self, method: str, params: dict[str, Any]) -> Any:
+        if method == "hello":
+            return {"protocol": protocol.PROTOCOL}
+        if method == "visible":
+            self._running.visible(params["features"])
+        elif method == "query":
+            self.select(params["text"])
+        elif method == "select":
+            self._show(self._history.combine(params["op"], self._condition(params["condition"])))
+        else:
+            actions: dict[str, Callable[[], Any]] = {
+                "clear": self.clear,
+                "invert": self.invert,
+                "undo": self.undo,
+                "redo": self.redo,
+                "stop": self.stop,
+                "resume": self.resume,
+            }
+            actions[method]()
+        return None
+
+    def _condition(self, condition: dict[str, Any]) -> Node:
+        if condition["type"] != "ice":
+            return from_wire(condition, self.explainer.grid(condition["feature"]))
+        where = {name: value for name, value in condition.items() if name != "type"}
+        mask, exact = self._running.box_mask(IceBox(**where))
+        return self._history.box(IceBox(**where, exact=exact), mask)
+
+    # ---- helpers -----------------------------------------------------------------------------
+
+    @property
+    def _running(self) -> Controller:
+        if self._controller is None:
+            raise RuntimeError("the widget is closed")
+        return self._controller
+
+    @property
+    def _screen(self) -> Any:
+        return self._running.screen
+
+    def _show(self, selection: Selection) -> Selection:
+        """Make a selection of the history the one on screen."""
+        self.selection = selection
+        return self.selection
+
+    @t.validate("selection")
+    def _valid_selection(self, proposal: Any) -> Selection:
+        given = proposal["value"]
+        return given if given is self._history.current else self._history.set(self._history.read(given))
+
+    @t.observe("selection")
+    def _selection_changed(self, change: Any) -> None:
+        controller = self._controller
+        if controller is None:
+            return
+        with controller.lock:
+            self._selection = self._selection_wire(change["new"])
+            controller.select(change["new"])
+
+    def _selection_wire(self, selection: Selection) -> dict[str, Any]:
+        return to_wire(selection, self._history, None if self._controller is None else self._screen.sample)
+
+
+def _check(options: dict[str, Any]) -> None:
+    known = set(_EXPLAINER_DEFAULTS) | _VIEW_OPTIONS | _HOST_OPTIONS
+    for name in options:
+        if name not in known:
+            raise TypeError(f"PDPWidget() got an unknown option {name!r}{did_you_mean(name, known)}")

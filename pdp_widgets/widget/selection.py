@@ -1,0 +1,335 @@
+"""The selection: the subgroup of rows that every view answers for, and the history of how it came about."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from pdp_widgets.inputs.subgroup import And, Levels, Missing, Node, Not, Or, Range, Rows, conjunction, parse
+
+from .wire import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pdp_widgets.explain import Explainer
+    from pdp_widgets.inputs import Grid
+
+__all__ = ["History", "IceBox", "Selection", "from_wire", "to_wire"]
+
+Op = Literal["replace", "add", "remove"]
+
+_REMEMBERED = 100
+_LONGEST_TEXT = 4000
+_DEEPEST = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The selected rows.
+
+    Falsy when nothing is selected; then all rows count. It may be handed to ``Explainer`` as ``subgroup``.
+    """
+
+    mask: np.ndarray
+    """(n,) bool over the background rows; all true when nothing is selected."""
+    node: Node | None = None
+    """The condition as a tree, None when nothing is selected."""
+    id: int = 0
+    """Grows with every change."""
+
+    @property
+    def text(self) -> str:
+        """The condition as text, ``""`` when nothing is selected; ``widget.select(text)`` selects the same rows."""
+        return "" if self.node is None else self.node.text
+
+    @property
+    def conditions(self) -> list[Node]:
+        """The parts that must all hold."""
+        return [] if self.node is None else self.node.conditions
+
+    @property
+    def n(self) -> int:
+        """How many rows are selected."""
+        return int(np.count_nonzero(self.mask))
+
+    def __bool__(self) -> bool:
+        return self.node is not None
+
+    def __repr__(self) -> str:
+        if not self:
+            return f"<Selection: none, {len(self.mask)} rows>"
+        return f"<Selection: {self.text}; {self.n} of {len(self.mask)} rows>"
+
+
+@dataclass(frozen=True)
+class IceBox:
+    """A rectangle on the ICE curves of a feature, as the page drew it."""
+
+    feature: str
+    output: str
+    x: tuple[float, float]
+    y: tuple[float, float]
+    centered: bool
+    exact: bool = True
+    """Whether it was answered over all rows."""
+
+
+class History:
+    """The current condition, and what to go back and forth to.
+
+    Parameters
+    ----------
+    explainer : Explainer
+    """
+
+    def __init__(self, explainer: Explainer) -> None:
+        self.explainer = explainer
+        self._serial = 0
+        self._undo: list[Node | None] = []
+        self._redo: list[Node | None] = []
+        self._rows: dict[str, Node] = {}
+        self.current = Selection(np.ones(explainer.n_rows, dtype=bool))
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is something to go back to."""
+        return bool(self._undo)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is something to go forth to."""
+        return bool(self._redo)
+
+    def read(self, given: Any) -> Node | None:
+        """Return whatever a person may call a subgroup as a condition.
+
+        Parameters
+        ----------
+        given : None, str, mask, Node or Selection
+
+        Raises
+        ------
+        InputError
+            When it cannot be read as one.
+        """
+        if given is None or (isinstance(given, str) and not given.strip()):
+            return None
+        if isinstance(given, Selection):
+            return (
+                given.node
+                if given is self.current or not given
+                else self._named(given.mask, "rows of another selection")
+            )
+        if isinstance(given, str):
+            return parse(given, self.explainer.table, self._rows)
+        if isinstance(given, Node):
+            return given
+        mask = self.explainer.mask(given)
+        assert mask is not None
+        return self._named(np.array(mask, dtype=bool), "rows given in Python")
+
+    def set(self, node: Node | None) -> Selection:
+        """Make this the current condition.
+
+        Raises
+        ------
+        InputError
+            When the condition does not fit the table; nothing is changed then.
+        """
+        selection = self._select(node)
+        self._undo = [*self._undo, self.current.node][-_REMEMBERED:]
+        self._redo = []
+        self.current = selection
+        return selection
+
+    def combine(self, op: Op, condition: Node) -> Selection:
+        """Add one condition to the current ones.
+
+        ``replace`` takes the place of what is said about the same feature and keeps the rest; ``add`` selects the
+        condition's rows, too; ``remove`` drops them.
+        """
+        now = self.current.node
+        if op == "replace":
+            slot = _slot(condition)
+            kept = [part for part in self.current.conditions if _slot(part) != slot]
+            return self.set(conjunction([*kept, condition]))
+        if op == "add":
+            return self.set(condition if now is None else now | condition)
+        return self.set(~condition if now is None else now & ~condition)
+
+    def invert(self) -> Selection:
+        """Select the other rows; with nothing selected there are none."""
+        return self.current if self.current.node is None else self.set(~self.current.node)
+
+    def undo(self) -> Selection:
+        """Go one step back."""
+        return self._step(self._undo, self._redo)
+
+    def redo(self) -> Selection:
+        """Go one step forth."""
+        return self._step(self._redo, self._undo)
+
+    def box(self, box: IceBox, mask: np.ndarray) -> Rows:
+        """Return the condition of a rectangle on ICE curves; ``mask`` says which curves cross it."""
+        (x0, x1), (y0, y1) = box.x, box.y
+        what = "centred curves" if box.centered else "curves"
+        place = f"{box.feature} {_short(x0)} to {_short(x1)}, {box.output} {_short(y0)} to {_short(y1)}"
+        among = "" if box.exact else " among the sampled rows"
+        return self._named(mask, f"{what} through {place}{among}", box)
+
+    def refresh(self, ready: Callable[[IceBox], np.ndarray | None]) -> Selection | None:
+        """Answer rectangles again whose curves were not all there; the new selection, if it is another one.
+
+        Parameters
+        ----------
+        ready : callable
+            The mask of a rectangle, or None while not all curves are there.
+        """
+        changed = False
+        for rows in self._rows.values():
+            box = rows.data if isinstance(rows, Rows) else None
+            mask = ready(box) if isinstance(box, IceBox) else None
+            if mask is not None and isinstance(rows, Rows) and (mask != rows.rows).any():
+                rows.rows[:] = mask  # in place: the same condition, now answered in full, wherever it is remembered
+                changed = True
+        if not changed or self.current.node is None:
+            return None
+        fresh = self._select(self.current.node)
+        if (fresh.mask == self.current.mask).all():
+            return None
+        self.current = fresh
+        return fresh
+
+    def _select(self, node: Node | None) -> Selection:
+        n = self.explainer.n_rows
+        mask = np.ones(n, dtype=bool) if node is None else node.mask(self.explainer.table)
+        if node is not None and (_depth(node) > _DEEPEST or len(node.text) > _LONGEST_TEXT):
+            node = self._named(mask, "rows of the selections before")
+        self._serial += 1
+        return Selection(mask, node, self._serial)
+
+    def _step(self, source: list[Node | None], target: list[Node | None]) -> Selection:
+        if source:
+            node = source.pop()
+            target.append(self.current.node)
+            self.current = self._select(node)
+        return self.current
+
+    def _named(self, mask: np.ndarray, name: str, data: Any = None) -> Rows:
+        """Give rows a name of their own, so that the text of the condition can be read back."""
+        serial, free = 1, name
+        while free in self._rows:
+            serial += 1
+            free = f"{name} #{serial}"
+        rows = Rows(mask, free, data)
+        self._rows[free] = rows
+        for forgotten in list(self._rows)[: -2 * _REMEMBERED]:
+            del self._rows[forgotten]
+        return rows
+
+
+def from_wire(condition: dict[str, Any], grid: Grid) -> Node:
+    """Return the condition the page sent (a range or levels; rectangles are the controller's business).
+
+    Bounds are rounded to a thousandth of the axis, finer than a pixel, so that the text stays readable.
+    """
+    feature = condition["feature"]
+    if condition["type"] == "levels":
+        levels = tuple(None if k == grid.missing else grid.values[k] for k in condition["levels"])
+        if grid.kind == "category":
+            return Levels(feature, levels)
+        if levels == (None,):
+            return Missing(feature)
+        positions = [float(grid.positions[k]) for k in condition["levels"] if k != grid.missing]
+        values = (*positions, *([None] if None in levels else []))
+        return Levels(feature, values, kind=grid.kind)
+    low, high = condition["low"], condition["high"]
+    points = grid.positions[grid.ordered]
+    span = float(np.ptp(points)) if len(points) else 0.0
+    step = 10.0 ** math.floor(math.log10(span / 1000)) if span > 0 and math.isfinite(span) else 0.0
+    if grid.feature.kind == "integer":
+        low = None if low is None else float(math.ceil(low))
+        high = None if high is None else float(math.floor(high))
+    elif grid.kind == "number":
+        low, high = _rounded(low, step), _rounded(high, step)
+    else:
+        low, high = _rounded(low, max(step, 1.0)), _rounded(high, max(step, 1.0))
+    return Range(feature, low, high, kind=grid.kind)
+
+
+def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -> dict[str, Any]:
+    """Return ``_selection``; ``sample`` tells whose own curves the page holds."""
+    explainer = history.explainer
+    return {
+        "id": selection.id,
+        "text": selection.text,
+        "n": selection.n,
+        "total": explainer.n_rows,
+        "conditions": [wire for node in selection.conditions if (wire := _drawn(node, explainer)) is not None],
+        "sample": pack(np.ones(0) if sample is None else selection.mask[sample], "uint8"),
+        "can_undo": history.can_undo,
+        "can_redo": history.can_redo,
+    }
+
+
+def _drawn(node: Node, explainer: Explainer) -> dict[str, Any] | None:
+    """Return a condition as the page draws it, None when it cannot."""
+    if isinstance(node, Range) and not node.missing:
+        low, high = (bound if bound is not None and math.isfinite(bound) else None for bound in (node.low, node.high))
+        return {"type": "range", "feature": node.feature, "low": low, "high": high}
+    if isinstance(node, Levels | Missing) or (isinstance(node, Not) and isinstance(node.part, Missing)):
+        return _grid_levels(node, explainer)
+    if isinstance(node, Rows) and isinstance(node.data, IceBox):
+        box = node.data
+        where = {"x": list(box.x), "y": list(box.y), "centered": box.centered}
+        return {"type": "ice", "feature": box.feature, "output": box.output, **where}
+    return None
+
+
+def _grid_levels(node: Node, explainer: Explainer) -> dict[str, Any] | None:
+    feature = node.part.feature if isinstance(node, Not) else node.feature  # type: ignore[attr-defined]
+    grid = explainer.grid(feature)
+    if grid.kind != "category":
+        missing_only = isinstance(node, Missing) and grid.missing >= 0
+        return {"type": "levels", "feature": feature, "levels": [grid.missing]} if missing_only else None
+    # Ask one row per grid level, which is safer than comparing levels here a second time.
+    mask = node.mask(explainer.table)
+    levels = [k for k in range(grid.size) if mask[grid.own == k].any()]
+    return {"type": "levels", "feature": feature, "levels": levels}
+
+
+def _slot(node: Node) -> tuple[frozenset[str], bool] | None:
+    """What a condition is about: its features, and whether it is about their curves instead of their values."""
+    leaves = _leaves(node)
+    boxes = {leaf.data.feature for leaf in leaves if isinstance(leaf, Rows) and isinstance(leaf.data, IceBox)}
+    names = {leaf.feature for leaf in leaves if isinstance(leaf, Range | Levels | Missing)}
+    if any(isinstance(leaf, Rows) and not isinstance(leaf.data, IceBox) for leaf in leaves) or (boxes and names):
+        return None
+    return frozenset(boxes or names), bool(boxes)
+
+
+def _leaves(node: Node) -> list[Node]:
+    if isinstance(node, And | Or):
+        return [leaf for part in node.parts for leaf in _leaves(part)]
+    return _leaves(node.part) if isinstance(node, Not) else [node]
+
+
+def _depth(node: Node) -> int:
+    if isinstance(node, And | Or):
+        return 1 + max((_depth(part) for part in node.parts), default=0)
+    return 1 + _depth(node.part) if isinstance(node, Not) else 1
+
+
+def _rounded(bound: float | None, step: float) -> float | None:
+    if bound is None or step <= 0:
+        return bound
+    digits = -math.floor(math.log10(step) + 1e-9)
+    return float(round(bound, digits)) + 0.0  # + 0.0: no negative zero
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}"

@@ -1,0 +1,109 @@
+"""The traits that travel between Python and the page, each described right below it.
+
+``js/src/model.ts`` mirrors this list. Arrays are ``{view, dtype, shape}`` (see ``wire.py``); axis positions are in the unit
+of the feature's axis: numbers as they are, dates and durations in milliseconds, categories as grid position.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets as t
+
+from pdp_widgets.inputs import InputError, PDPWidgetsError
+
+__all__ = ["BUNDLE", "PICTURES", "BundleError", "WidgetInputError", "WidgetTraits", "require_bundle"]
+
+BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
+"""The page's code, built from ``js/``."""
+
+
+class BundleError(PDPWidgetsError, RuntimeError):
+    """The browser bundle is not there."""
+
+
+class WidgetInputError(InputError, t.TraitError):
+    """A trait was set to something that does not exist; the trait keeps its value."""
+
+
+def require_bundle() -> None:
+    """Make sure that the page's code is there.
+
+    Raises
+    ------
+    BundleError
+        With how to build it.
+    """
+    if not BUNDLE.is_file():
+        msg = (
+            f"the browser part of pdp_widgets is not built: {BUNDLE} is missing. In a checkout run "
+            "'cd js && npm ci && npm run build' (or 'pip install .', which does it) and restart Python."
+        )
+        raise BundleError(msg)
+
+
+def _private(default: Any = None) -> Any:
+    """A picture for the page; the page never sends it back."""
+    return t.Dict(default or {}).tag(sync=True, echo_update=False)
+
+
+class WidgetTraits(anywidget.AnyWidget):
+    """The synced state of a widget, and nothing else."""
+
+    _esm: Any = BUNDLE if BUNDLE.is_file() else ""
+
+    feature = t.Any("").tag(sync=True)
+    """The feature in focus; may be set to its name, column label or position."""
+
+    output = t.Any("").tag(sync=True)
+    """The output in focus (the class, of a classifier); may be set to its name, label or position."""
+
+    centered = t.Bool(default_value=False).tag(sync=True)
+    """Whether each curve starts at 0: it is drawn minus its value at the first grid point."""
+
+    show_ice = t.Bool(default_value=True).tag(sync=True)
+    """Whether the lines of single rows are drawn."""
+
+    sort_by = t.Enum(["importance", "heterogeneity", "name", "order"], "importance").tag(sync=True)
+    """The order of the feature list; "order" is the one in X."""
+
+    theme = t.Enum(["auto", "light", "dark"], "auto").tag(sync=True)
+    """Colours; "auto" follows the host."""
+
+    size = t.Enum(["normal", "large"], "normal").tag(sync=True)
+    """Size of text and marks; "large" is for projectors."""
+
+    _info = _private()
+    """{model, rows, rows_given, weighted, scale, outputs, features: [{name, kind, n_levels|null, missing, infinite}], protocol}."""
+
+    _sample = _private()
+    """{rows: int32[m], labels: [str], weight: float32[m]|null}: the rows whose own curves the page holds, the same for all features."""
+
+    _overview = _private()
+    """Sparklines: {output, features: [{name, rows, total, importance|null, heterogeneity|null, error|null}], points: [int],
+    all, selection|null, rest|null: float32[p, 24] with NaN for not known yet, n_selection, n_rest}.
+    ``importance`` and ``heterogeneity`` have the unit of the prediction."""
+
+    _curve = _private()
+    """The focused feature: {feature, output, kind, integer, x: float64[K], labels, missing: index or -1, average: float64[K],
+    stderr: float64[K]|null (null: exact), rows, total, thin: uint8[K], hist: {edges: float64[B+1]|null, counts: int32[B]},
+    deciles: float64[9]|null, missing_count, infinite_count, note, error|null, heterogeneity|null, importance|null}."""
+
+    _ice = _private()
+    """{feature, output, offset, values: float32[m, K], own: float64[m], fitted: float32[m]}: the sampled rows' curves, own positions
+    and predictions; ``offset`` is to be added to values and fitted."""
+
+    _split = _private()
+    """{} or {feature, output, selection_id, exact, selection: {average: float64[K], n, counts: int32[B]}, rest: {...}}."""
+
+    _selection = _private()
+    """{id, text ("" for none), n, total, conditions: the plain parts that can be drawn, sample: uint8[m], can_undo, can_redo}."""
+
+    _progress = _private({"state": "idle", "done": 0, "total": 0, "label": "", "message": None})
+    """{state: "idle"|"running"|"stopped"|"failed", done, total (model rows), label, message|null}."""
+
+
+PICTURES = frozenset(name for name in WidgetTraits.class_own_traits(sync=True) if name.startswith("_")) - {"_esm"}
+"""What only the kernel sets."""
