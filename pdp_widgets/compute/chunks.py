@@ -10,7 +10,7 @@ import os
 import threading
 import time
 import uuid
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
@@ -35,6 +35,7 @@ class Pace:
     def __init__(self, bytes_per_row: float) -> None:
         self._most = int(np.clip(MEMORY_CAP / max(bytes_per_row, 1.0), 1, MOST_ROWS))
         self._rows = min(FIRST_ROWS, self._most)
+        self._seen: deque[tuple[int, float]] = deque(maxlen=6)
         self._lock = threading.Lock()
         self.rows_asked = 0
         """Model rows evaluated so far, in all."""
@@ -46,17 +47,31 @@ class Pace:
 
     def learn(self, rows: int, seconds: float) -> None:
         """Take note that ``rows`` model rows took ``seconds``."""
+        if rows <= 0:
+            return
         with self._lock:
             self.rows_asked += rows
-            if rows <= 0:
-                return
-            wanted = rows * TARGET_SECONDS / max(seconds, 1e-6)
+            self._seen.append((rows, seconds))
+            fixed, per_row = self._cost()
+            # Where the fixed cost of a call alone is beyond the target, small calls only add waiting: take
+            # enough rows that at least half of the time is work.
+            wanted = max(TARGET_SECONDS - fixed, fixed) / max(per_row, 1e-12)
             # A call may be slow by accident: move at most fourfold at a time.
-            wanted = np.clip(wanted, rows / 4, rows * 4)
-            if rows < self._rows / 2 and wanted < self._rows:
-                # A small remainder is dominated by the call's fixed cost and says little.
-                return
-            self._rows = int(np.clip(wanted, 1, self._most))
+            self._rows = int(np.clip(wanted, max(1, self._rows // 4), min(4 * max(rows, self._rows // 4), self._most)))
+
+    def _cost(self) -> tuple[float, float]:
+        """Return the fixed seconds of a call and the seconds per row, by least squares on recent calls."""
+        rows, seconds = np.array(self._seen, dtype=float).T
+        spread = rows - rows.mean()
+        per_row = 0.0
+        if rows.max() >= 1.5 * rows.min():
+            per_row = float(spread @ seconds / (spread @ spread))
+        fixed = float(seconds.mean() - per_row * rows.mean())
+        if per_row <= 0 and rows.max() < 1.5 * rows.min():  # one size only: nothing to tell them apart
+            return 0.0, float(seconds.mean() / rows.mean())
+        if fixed < 0:
+            return 0.0, float(seconds.sum() / rows.sum())
+        return fixed, max(per_row, 0.0)
 
 
 class Evaluator:

@@ -59,6 +59,7 @@ class Source:
         # A look at a few rows tells the outputs, and whether the model works on X at all.
         few = np.arange(min(table.n_rows, 4))
         first = response(table.build(few), len(few))
+        self.pace.rows_asked += len(few)
         self.predictions = np.full((len(first), table.n_rows), np.nan)
         """(n_outputs, n) the response at the rows' own values, NaN where not known yet."""
         self.known = np.zeros(table.n_rows, dtype=bool)

@@ -138,10 +138,9 @@ class PolarsContainer:
     def column(self, j: int) -> pd.Series:
         series = self.frame.to_series(j)
         name = type(series.dtype).__name__
-        if name in ("Categorical", "Enum"):
-            levels = series.cat.get_categories().to_list()
-            return pd.Series(pd.Categorical(series.cast(str).to_list(), categories=levels))
-        if name in ("String", "Object"):
+        if name == "Enum":
+            return pd.Series(pd.Categorical(series.to_list(), categories=series.dtype.categories.to_list()))
+        if name in ("Categorical", "String", "Object"):
             return pd.Series(series.to_list(), dtype=object)
         if name == "Decimal":
             return pd.Series(series.cast(float).to_numpy())
@@ -205,6 +204,8 @@ class SparseContainer:
         data = np.concatenate([np.asarray(v) for v in replaced.values()])
         added = sparse.coo_array((data, (row, column)), shape=block.shape)
         summed = (sparse.csr_array(block) + added.tocsr()).tocsr()
+        # Learners want 32-bit indices, which the sum may have widened.
+        summed.indices, summed.indptr = summed.indices.astype(np.int32), summed.indptr.astype(np.int32)
         return type(self.matrix)(summed)
 
     def take(self, rows: np.ndarray) -> SparseContainer:

@@ -291,16 +291,18 @@ class FeatureTable:
 
 def _display_names(labels: Sequence[Hashable]) -> list[str]:
     """Return a text per column label, kept apart when two labels read the same (1 and "1")."""
+    taken = {label for label in labels if isinstance(label, str)}  # a text is always its own name
     names: list[str] = []
     for label in labels:
-        name = " / ".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
-        if name in names:
-            name = f"{name} ({type(label).__name__})"
+        if isinstance(label, str):
+            names.append(label)
+            continue
+        name = text = " / ".join(map(str, label)) if isinstance(label, tuple) else str(label)
         suffix = 2
-        unique = name
-        while unique in names:
-            unique, suffix = f"{name} #{suffix}", suffix + 1
-        names.append(unique)
+        while name in taken:
+            name, suffix = f"{text} #{suffix}", suffix + 1
+        taken.add(name)
+        names.append(name)
     return names
 
 
