@@ -260,10 +260,10 @@ def test_a_result_does_not_change_while_work_goes_on():
 
 def test_same_seed_same_numbers_and_global_state_untouched(diabetes):
     model, X, _ = diabetes
-    state = np.random.get_state()[1].copy()
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
     a, b = (next(Explainer(model, X, random_state=3).iter_partial_dependence("bmi")) for _ in range(2))
     np.testing.assert_array_equal(a.rows, b.rows)
-    np.testing.assert_array_equal(np.random.get_state()[1], state)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
 
 def test_background_sample(diabetes):

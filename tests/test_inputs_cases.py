@@ -436,7 +436,7 @@ def test_subclass_and_order_and_untouched_input():
 def test_models_own_complaint_about_column_order_is_shown():
     X = frame()
     model = LinearRegression().fit(X, X["a"])
-    with pytest.raises(PredictionError, match="LinearRegression failed.*feature names"):
+    with pytest.raises(PredictionError, match=r"LinearRegression failed.*feature names"):
         Explainer(model, X[["b", "a"]])
 
 
