@@ -76,7 +76,7 @@ function meanPath(
     }
     ctx.stroke();
     ctx.globalAlpha = 1;
-    const half = Math.max(2.5, Math.min(bands.step * 0.15, 16));
+    const half = halfMark(bands.step);
     for (let k = 0; k < n; k++) if (known(k)) levelMark(ctx, px[k] + shift, at(k), half, width, thin(k));
   } else {
     let k = 0;
@@ -112,6 +112,11 @@ function meanPath(
   }
   ctx.restore();
 }
+
+/** Half the width of a level's mark, and how far the selection and the rest stand beside it. */
+const halfMark = (step: number) => Math.max(2, Math.min(step * 0.14, 16));
+const sideOf = (scene: Scene) =>
+  scene.bands ? 2 * halfMark(scene.bands.step) + Math.min(3, scene.bands.step * 0.04) : 17;
 
 function levelMark(ctx: Ctx, x: number, y: number, half: number, width: number, hollow: boolean): void {
   ctx.lineWidth = width;
@@ -250,7 +255,7 @@ export function paintCurvesOverlay(ctx: Ctx, scene: Scene, colours: Palette, ove
     for (const row of scene.rows) if (mask[row] === 1) rowPath(ctx, scene, row);
     ctx.globalAlpha = 1;
   }
-  const side = bands ? Math.min(bands.step * 0.3, 34) : 14;
+  const side = sideOf(scene);
   if (shown) {
     meanPath(ctx, scene, shown.rest.average, colours.rest, 2 * u, side, colours.bg);
     // All rows stay the boldest line, above the rest and below the selection.
@@ -345,7 +350,7 @@ function directLabels(ctx: Ctx, scene: Scene, colours: Palette, shown: Shown | n
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   // Right where the lines end, if that is before the end of the axis.
-  const x = Math.min(right, last + (scene.bands ? Math.min(scene.bands.step * 0.5, 52) : 0)) + 8;
+  const x = Math.min(right, last + (scene.bands ? sideOf(scene) * 1.5 + 2 : 0)) + 8;
   ctx.lineWidth = 4;
   ctx.strokeStyle = colours.bg;
   visible.forEach((label, i) => {

@@ -172,11 +172,14 @@ export function paintHistogramOverlay(ctx: Ctx, scene: Scene, colours: Palette, 
     ctx.globalAlpha = 1;
     // Edges with a grip, so that one sees they can be moved.
     const middle = (histTop + histBottom) / 2;
+    ctx.strokeStyle = colours.bg;
+    ctx.lineWidth = 1.5;
     for (const x of [x0, x1]) {
       ctx.fillRect(Math.round(x) - 0.75, histTop - 4, 1.5, histBottom - histTop + 4);
       ctx.beginPath();
-      ctx.roundRect(x - 2.5, middle - 8, 5, 16, 2.5);
+      ctx.roundRect(x - 3, middle - 9, 6, 18, 3);
       ctx.fill();
+      ctx.stroke();
     }
   }
 }

@@ -115,8 +115,7 @@ export function numberTicks(domain: [number, number], wanted: number, integer = 
   const size = Math.max(...domain.map(Math.abs));
   if (size >= 1e6 && step / size < 1e-4) {
     // Far from zero and close together: label the distance from a round base instead.
-    const unit = 10 ** Math.ceil(Math.log10(domain[1] - domain[0] || 1));
-    const base = Math.floor(domain[0] / unit) * unit;
+    const base = roundest(domain);
     const inner = plainLabels(
       values.map((v) => v - base),
       step,
@@ -128,6 +127,16 @@ export function numberTicks(domain: [number, number], wanted: number, integer = 
     };
   }
   return { values, labels: plainLabels(values, step), offset: "" };
+}
+
+/** The number within a domain that has the most zeros at its end. */
+function roundest([low, high]: [number, number]): number {
+  for (let power = Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)))); power > -12; power--) {
+    const unit = 10 ** power;
+    const found = Math.ceil(low / unit) * unit;
+    if (found <= high && found !== 0) return found;
+  }
+  return low;
 }
 
 function plainLabels(values: number[], step: number): string[] {

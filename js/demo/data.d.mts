@@ -1,0 +1,12 @@
+import type { Record_ } from "../src/store";
+
+export function pack(values: ArrayLike<number>, dtype: string, shape?: number[]): unknown;
+export function makeRecord(options?: {
+  classes?: number;
+  rows?: number;
+  sample?: number;
+  first?: string;
+  extra?: number;
+  done?: number;
+  only?: string[] | null;
+}): Record_;

@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import {
+  dateTicks,
+  durationTicks,
+  fmt,
+  fmtDate,
+  fmtDuration,
+  fmtX,
+  numberTicks,
+  parseX,
+  percent,
+} from "../src/geometry/format";
+
+const M = "\u2212";
+
+describe("numbers", () => {
+  it("have three significant digits", () => {
+    expect([0.41234, 12.345, 1234.5, 0, -Math.PI, 999.9].map((v) => fmt(v))).toEqual([
+      "0.412",
+      "12.3",
+      "1,235",
+      "0",
+      `${M}3.14`,
+      "1,000",
+    ]);
+    expect([1.234e-12, 5e9, 1.5e300].map((v) => fmt(v))).toEqual([`1.23e${M}12`, "5e9", "1.5e300"]);
+    expect([Number.NaN, null, undefined, Number.POSITIVE_INFINITY].map((v) => fmt(v))).toEqual(["–", "–", "–", "∞"]);
+  });
+  it("make shares", () => {
+    expect([percent(1, 4), percent(1, 1000), percent(999, 1000), percent(0, 5), percent(0, 0)]).toEqual([
+      "25 %",
+      "<1 %",
+      ">99 %",
+      "0 %",
+      "–",
+    ]);
+  });
+});
+
+describe("ticks", () => {
+  const domains: [number, number][] = [
+    [0, 1],
+    [-200, 350],
+    [1e9 - 1, 1e9 + 1],
+    [0, 1e-12],
+    [1e-12, 1.0001e-12],
+    [123456.78, 123456.79],
+    [-1e15, 1e15],
+    [5e-324, 1e-300],
+    [1e12, 1e12 + 0.01],
+    [0.1, 0.1000001],
+  ];
+  it.each(domains)("are distinct from %d to %d", (low, high) => {
+    const { labels, values } = numberTicks([low, high], 6);
+    expect(values.length).toBeGreaterThan(0);
+    expect(new Set(labels).size).toBe(labels.length);
+  });
+  it("take a round base far from zero", () => {
+    const { labels, offset } = numberTicks([1e9 - 1, 1e9 + 1], 5);
+    expect(offset).toBe("1,000,000,000");
+    expect(labels).toEqual([`${M}1.0`, `${M}0.5`, "+0.0", "+0.5", "+1.0"]);
+  });
+  it("are whole for whole numbers", () => {
+    expect(numberTicks([0, 2], 8, true).labels).toEqual(["0", "1", "2"]);
+  });
+  it("name dates by what changes", () => {
+    expect(dateTicks([Date.UTC(2020, 0, 1), Date.UTC(2024, 0, 1)], 5).labels).toContain("2022");
+    expect(dateTicks([Date.UTC(2021, 0, 1), Date.UTC(2022, 0, 1)], 5).labels).toContain("Apr 2021");
+    const day = dateTicks([Date.UTC(2021, 5, 1), Date.UTC(2021, 5, 1, 12)], 4);
+    expect(day.labels).toContain("06:00");
+    expect(day.offset).toBe("2021-06-01");
+    const seconds = dateTicks([Date.UTC(2021, 5, 1), Date.UTC(2021, 5, 1, 0, 0, 4)], 4);
+    expect(seconds.labels).toContain("00:00:02");
+  });
+  it("name durations", () => {
+    expect(durationTicks([0, 4 * 86400e3], 4).labels).toContain("2.00 d");
+  });
+});
+
+describe("values on an axis", () => {
+  it("are as fine as the axis", () => {
+    expect(fmtX(14.9, "number", 38)).toBe("14.9");
+    expect(fmtX(1e9 + 0.5, "number", 2)).toBe("1,000,000,000.5");
+    expect(fmtX(7, "number", 24, true)).toBe("7");
+    expect(fmtDate(Date.UTC(2022, 1, 6), 700 * 86400e3)).toBe("2022-02-06");
+    expect(fmtDate(Date.UTC(2022, 1, 6, 7, 8), 86400e3)).toBe("2022-02-06 07:08");
+    expect(fmtDate(Date.UTC(2022, 1, 6, 7, 8, 9, 10), 500)).toBe("2022-02-06 07:08:09.010");
+    expect(fmtDuration(90061e3)).toBe("1 d 1 h");
+    expect(fmtDuration(-1500)).toBe(`${M}1 s`);
+  });
+  it("come back from text", () => {
+    expect(parseX("1,234.5", "number")).toBe(1234.5);
+    expect(parseX(`${M}3`, "number")).toBe(-3);
+    expect(parseX("", "number")).toBeNull();
+    expect(parseX("abc", "number")).toBeNaN();
+    expect(parseX("2022-02-06", "datetime")).toBe(Date.UTC(2022, 1, 6));
+    expect(parseX("2022-02-06 07:08", "datetime")).toBe(Date.UTC(2022, 1, 6, 7, 8));
+    expect(parseX("2 h", "timedelta")).toBe(7200e3);
+  });
+  it("round-trip through their own text", () => {
+    for (const [value, span] of [
+      [14.9, 38],
+      [-0.25, 1],
+      [1234567, 2e6],
+      [1e9 + 0.25, 2],
+      [3.2e-13, 1e-12],
+    ] as const)
+      expect(parseX(fmtX(value, "number", span), "number")).toBeCloseTo(value, 6);
+  });
+});

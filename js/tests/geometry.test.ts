@@ -1,0 +1,256 @@
+import { describe, expect, it } from "vitest";
+import {
+  apply,
+  EMPTY_STATE,
+  evaluate,
+  invert,
+  type Known,
+  others,
+  stateMask,
+  describe as words,
+} from "../src/geometry/conditions";
+import { lineCrosses, segmentCrosses } from "../src/geometry/crossing";
+import { brushHandle, dodge, nearest, nearestLine } from "../src/geometry/hit";
+import { picks, resample } from "../src/geometry/resample";
+import { bands, extent, linear, padded, readable, readableDate } from "../src/geometry/scale";
+import { binOf, previewSplit, splitCounts, splitMeans } from "../src/geometry/subset";
+import type { Condition, Curve, Ice } from "../src/model";
+
+const curve = (over: Partial<Curve> = {}): Curve => ({
+  feature: "a",
+  output: "y",
+  kind: "number",
+  integer: false,
+  x: [0, 1, 2],
+  labels: ["0", "1", "2"],
+  missing: -1,
+  average: [1, 2, 3],
+  stderr: null,
+  rows: 4,
+  total: 4,
+  thin: null,
+  hist: { edges: [0, 1, 2], counts: [3, 1] },
+  deciles: null,
+  missing_count: 0,
+  infinite_count: 0,
+  note: "",
+  error: null,
+  heterogeneity: null,
+  importance: null,
+  ...over,
+});
+
+const ice = (over: Partial<Ice> = {}): Ice => ({
+  feature: "a",
+  output: "y",
+  offset: 0,
+  m: 4,
+  k: 3,
+  values: [0, 1, 2, 1, 2, 3, 2, 3, 4, 1, 2, 3],
+  own: [0, 0.5, 1.5, 0.25],
+  fitted: [0, 1, 3, 1],
+  ...over,
+});
+
+describe("crossing", () => {
+  it("catches a segment that jumps over a small rectangle", () => {
+    expect(segmentCrosses(0, 0, 10, 10, 4.9, 5.1, 4.9, 5.1)).toBe(true);
+    expect(segmentCrosses(0, 0, 10, 10, 4.9, 5.1, 6, 7)).toBe(false);
+  });
+  it("counts touching edges and points inside", () => {
+    expect(segmentCrosses(0, 1, 1, 1, 1, 2, 1, 2)).toBe(true);
+    expect(segmentCrosses(1.5, 1.5, 1.5, 1.5, 1, 2, 1, 2)).toBe(true);
+    expect(segmentCrosses(0, 0, 0, 5, 1, 2, 1, 2)).toBe(false);
+  });
+  it("agrees with dense sampling of random lines", () => {
+    let seed = 1;
+    const random = () => {
+      seed = (seed * 16807) % 2147483647;
+      return seed / 2147483647;
+    };
+    for (let i = 0; i < 2000; i++) {
+      const [ax, ay, bx, by] = [random(), random(), random(), random()];
+      const [x0, y0] = [random() * 0.8, random() * 0.8];
+      const [x1, y1] = [x0 + random() * 0.2, y0 + random() * 0.2];
+      let dense = false;
+      for (let t = 0; t <= 2000 && !dense; t++) {
+        const x = ax + ((bx - ax) * t) / 2000;
+        const y = ay + ((by - ay) * t) / 2000;
+        dense = x >= x0 && x <= x1 && y >= y0 && y <= y1;
+      }
+      if (dense) expect(segmentCrosses(ax, ay, bx, by, x0, x1, y0, y1)).toBe(true);
+    }
+  });
+  it("is broken by NaN in x and in y, and takes rectangles drawn in any direction", () => {
+    expect(lineCrosses([0, 1, 2], [0, Number.NaN, 2], 0, 3, 0, [0.4, 1.6], [0.4, 1.6])).toBe(false);
+    expect(lineCrosses([0, Number.NaN, 2], [0, 1, 2], 0, 3, 0, [0.4, 1.6], [0.4, 1.6])).toBe(false);
+    expect(lineCrosses([0, 2], [0, 2], 0, 2, 0, [1.1, 0.9], [1.1, 0.9])).toBe(true);
+    expect(lineCrosses([1], [5], 0, 1, 0, [0, 2], [4, 6])).toBe(true);
+  });
+  it("shifts by an offset", () => {
+    expect(lineCrosses([0, 1], [9, 9, 0, 0], 2, 2, 100, [0, 1], [99, 101])).toBe(true);
+  });
+});
+
+describe("scales", () => {
+  it("maps there and back", () => {
+    const x = linear([-5, 15], [40, 640]);
+    expect(x(5)).toBe(340);
+    expect(x.invert(x(1.25))).toBeCloseTo(1.25, 12);
+  });
+  it("puts a domain without width in the middle", () => {
+    expect(linear([3, 3], [0, 10])(3)).toBe(5);
+  });
+  it("finds extents without NaN", () => {
+    expect(extent([Number.NaN, 2, 1], null, [5])).toEqual([1, 5]);
+    expect(extent([Number.NaN])).toBeNull();
+  });
+  it("gives single values a width that float64 can tell apart", () => {
+    for (const value of [0, 3, -2e9, 1e15, 1e-12]) {
+      const [low, high] = padded([value, value]);
+      expect(high).toBeGreaterThan(low);
+      expect(low).toBeLessThanOrEqual(value);
+      expect(high).toBeGreaterThanOrEqual(value);
+    }
+  });
+  it("keeps a gap before the missing level and inverts it", () => {
+    const plain = bands(4, [0, 400]);
+    expect([0, 1, 2, 3].map(plain.center)).toEqual([50, 150, 250, 350]);
+    const apart = bands(4, [0, 450], 3);
+    expect(apart.center(3) - apart.center(2)).toBe(150);
+    for (const level of [0, 1.5, 2, 2.5, 3]) {
+      const low = Math.floor(level);
+      const px = level === low ? apart.center(low) : (apart.center(low) + apart.center(low + 1)) / 2;
+      expect(apart.invert(px)).toBeCloseTo(level, 10);
+    }
+    expect(apart.at(apart.center(3))).toBe(3);
+    expect(apart.at((apart.center(2) + apart.center(3)) / 2)).toBe(-1);
+  });
+  it("rounds what was read off the screen", () => {
+    expect(readable(14.8812, 0.05)).toBe(14.9);
+    expect(readable(1234567, 1000)).toBe(1235000);
+    expect(readable(1e9 + 0.0981, 0.002)).toBeCloseTo(1e9 + 0.098, 6);
+    expect(readableDate(Date.UTC(2022, 4, 5, 13), 2 * 86400e3)).toBe(Date.UTC(2022, 4, 6));
+  });
+});
+
+describe("hit tests", () => {
+  it("finds the nearest position past NaN", () => {
+    expect(nearest([0, Number.NaN, 10], 8)).toBe(2);
+    expect(nearest([], 8)).toBe(-1);
+  });
+  it("finds the nearest line within reach", () => {
+    const ys = [0, 0, 0, 50, 50, 50];
+    const y = (row: number, k: number) => ys[row * 3 + k];
+    expect(nearestLine([0, 1], [0, 10, 20], y, 12, 45, 12)).toBe(1);
+    expect(nearestLine([0, 1], [0, 10, 20], y, 12, 25, 12)).toBe(-1);
+    expect(nearestLine([0, 1], [5], y, 5, 3, 12)).toBe(0);
+  });
+  it("tells a brush's edges from its body", () => {
+    expect(brushHandle(101, 100, 200)).toBe("low");
+    expect(brushHandle(197, 100, 200)).toBe("high");
+    expect(brushHandle(150, 100, 200)).toBe("body");
+    expect(brushHandle(250, 100, 200)).toBe("none");
+    expect(brushHandle(103, 100, 104)).toBe("high");
+  });
+  it("moves labels apart inside the plot, in order", () => {
+    const placed = dodge([10, 12, 95], 20, 0, 90);
+    expect(placed).toEqual([10, 30, 90]);
+    expect(dodge([88, 89, 90], 20, 0, 90)).toEqual([50, 70, 90]);
+  });
+});
+
+describe("means from the sample", () => {
+  it("are weighted means on both sides", () => {
+    const means = splitMeans(ice(), [1, 0, 1, 0], { rows: [], labels: [], weight: [1, 1, 3, 1] });
+    expect(Array.from(means.selection)).toEqual([1.5, 2.5, 3.5]);
+    expect(Array.from(means.rest)).toEqual([1, 2, 3]);
+    expect(means.share).toBeCloseTo(4 / 6);
+  });
+  it("select everything and get exactly the curve of all rows", () => {
+    const means = splitMeans(ice(), [1, 1, 1, 1], null, [7, 8, 9]);
+    expect(Array.from(means.selection)).toEqual([7, 8, 9]);
+    expect(Array.from(means.rest).every(Number.isNaN)).toBe(true);
+  });
+  it("leave out what is not computed yet", () => {
+    const values = [0, 1, 2, Number.NaN, Number.NaN, Number.NaN, 2, 3, 4, 1, 2, 3];
+    const means = splitMeans(ice({ values }), [1, 1, 0, 0], null);
+    expect(Array.from(means.selection)).toEqual([0, 1, 2]);
+  });
+  it("count rows per bar", () => {
+    const c = curve();
+    expect([0, 0.99, 1, 2, 2.1].map((v) => binOf(c, v))).toEqual([0, 0, 1, 1, -1]);
+    expect(Array.from(splitCounts(c, ice(), [1, 0, 0, 0], null))).toEqual([1, 0]);
+    const preview = previewSplit(c, ice(), [1, 0, 1, 0], null, 4);
+    expect(preview.selection.n).toBe(2);
+    expect(preview.rest.n).toBe(2);
+    expect(previewSplit(c, ice(), [1, 0, 0, 0], null, 400).selection.n).toBe(100);
+  });
+  it("put missing values into the last bar", () => {
+    const c = curve({ missing: 3, x: [0, 1, 2, Number.NaN], hist: { edges: [0, 1, 2], counts: [1, 1, 2] } });
+    expect(binOf(c, Number.NaN)).toBe(2);
+  });
+});
+
+describe("selections on the page", () => {
+  const known: Record<string, Known> = { a: { curve: curve(), ice: ice() } };
+  known.c = {
+    curve: curve({ feature: "c", kind: "category", labels: ["red", "blue", "missing"], missing: 2, x: [0, 1, 2] }),
+    ice: ice({ feature: "c", own: [0, 1, 1, Number.NaN] }),
+  };
+  const lookup = (feature: string) => known[feature];
+  const range: Condition = { type: "range", feature: "a", low: 0.2, high: 1 };
+  const blue: Condition = { type: "levels", feature: "c", levels: [1] };
+
+  it("evaluate each kind of condition", () => {
+    expect(Array.from(evaluate(range, lookup)!)).toEqual([0, 1, 0, 1]);
+    expect(Array.from(evaluate({ ...range, low: null } as Condition, lookup)!)).toEqual([1, 1, 0, 1]);
+    expect(Array.from(evaluate({ type: "levels", feature: "c", levels: [2] }, lookup)!)).toEqual([0, 0, 0, 1]);
+    const box: Condition = { type: "ice", feature: "a", output: "y", x: [0.9, 1.1], y: [2.9, 3.1], centered: false };
+    expect(Array.from(evaluate(box, lookup)!)).toEqual([0, 0, 1, 0]);
+    expect(Array.from(evaluate({ ...box, y: [0.9, 1.1], centered: true } as Condition, lookup)!)).toEqual([1, 1, 1, 1]);
+    expect(evaluate({ type: "range", feature: "unknown", low: 0, high: 1 }, lookup)).toBeNull();
+  });
+  it("brushing a second feature means and; the same feature is replaced", () => {
+    let state = apply(EMPTY_STATE, "replace", range, lookup, 4)!;
+    state = apply(state, "replace", blue, lookup, 4)!;
+    expect(Array.from(stateMask(state, lookup, 4)!)).toEqual([0, 1, 0, 0]);
+    state = apply(state, "replace", { ...range, low: 1, high: 2 } as Condition, lookup, 4)!;
+    expect(state.conditions).toHaveLength(2);
+    expect(Array.from(stateMask(state, lookup, 4)!)).toEqual([0, 0, 1, 0]);
+    expect(others(state.conditions, range)).toEqual([blue]);
+  });
+  it("add and remove rows", () => {
+    let state = apply(EMPTY_STATE, "add", range, lookup, 4)!;
+    state = apply(state, "add", blue, lookup, 4)!;
+    expect(Array.from(stateMask(state, lookup, 4)!)).toEqual([0, 1, 1, 1]);
+    state = apply(state, "remove", { type: "levels", feature: "c", levels: [2] }, lookup, 4)!;
+    expect(Array.from(stateMask(state, lookup, 4)!)).toEqual([0, 1, 1, 0]);
+    const none = apply(EMPTY_STATE, "remove", blue, lookup, 4)!;
+    expect(Array.from(stateMask(none, lookup, 4)!)).toEqual([1, 0, 0, 1]);
+  });
+  it("invert twice is the same rows", () => {
+    const state = apply(EMPTY_STATE, "replace", range, lookup, 4)!;
+    const back = invert(invert(state, lookup, 4)!, lookup, 4)!;
+    expect(Array.from(stateMask(back, lookup, 4)!)).toEqual([0, 1, 0, 1]);
+  });
+  it("are called what a person would say", () => {
+    expect(words(range, lookup)).toBe("a 0.2 to 1");
+    expect(words({ ...range, high: null } as Condition, lookup)).toBe("a ≥ 0.2");
+    expect(words({ type: "levels", feature: "c", levels: [0, 2] }, lookup)).toBe("c = red or missing");
+  });
+});
+
+describe("resampling", () => {
+  it("interpolates at equally spaced places and skips the missing level", () => {
+    const out = resample([0, 1, 3, Number.NaN], [0, 10, 30, 99], 4);
+    expect(Array.from(out)).toEqual([0, 10, 20, 30]);
+    expect(Array.from(resample([2], [5], 3))).toEqual([5, 5, 5]);
+    expect(Array.from(resample([], [], 2)).every(Number.isNaN)).toBe(true);
+  });
+  it("picks evenly", () => {
+    expect(Array.from(picks(5, 10))).toEqual([0, 1, 2, 3, 4]);
+    expect(picks(500, 200)).toHaveLength(200);
+    expect(new Set(picks(500, 200)).size).toBe(200);
+  });
+});

@@ -1,0 +1,258 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { makeRecord } from "../demo/data.mjs";
+import { PRIVATE_TRAITS, PUBLIC_TRAITS, TRAITS } from "../src/model";
+import { StaticModel } from "../src/record";
+import { EchoGuard, Store } from "../src/store";
+
+class FakeModel extends StaticModel {
+  sent: { id: string; method: string; params: Record<string, unknown>; kind: string }[] = [];
+  saves = 0;
+  listeners = 0;
+  override send(message?: unknown): void {
+    this.sent.push(message as never);
+  }
+  override save_changes(): void {
+    this.saves++;
+  }
+  override on(name: string, callback: (...args: never[]) => void): void {
+    this.listeners++;
+    this.custom.set(name, callback as never);
+    super.on(name, callback);
+  }
+  override off(name: string, callback?: ((...args: never[]) => void) | null): void {
+    this.listeners--;
+    super.off(name, callback);
+  }
+  custom = new Map<string, (content: unknown) => void>();
+  reply(id: string, status = "ok", message = ""): void {
+    this.custom.get("msg:custom")!({ kind: "reply", id, status, message });
+  }
+}
+
+const record = makeRecord({ rows: 60, sample: 30, only: ["temp", "season", "humidity"] });
+const open = () => new FakeModel(structuredClone(record.traits) as Record<string, unknown>);
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+describe("the traits", () => {
+  it("are listed once", () => {
+    expect(TRAITS).toEqual([...PUBLIC_TRAITS, ...PRIVATE_TRAITS]);
+    expect(new Set(TRAITS).size).toBe(TRAITS.length);
+  });
+});
+
+describe("echo guard", () => {
+  it("takes what Python sets and drops overtaken echoes", () => {
+    const guard = new EchoGuard();
+    guard.sent("feature", "a", 0);
+    guard.sent("feature", "b", 1);
+    guard.sent("feature", "c", 2);
+    expect(guard.accepts("feature", "b", 3)).toBe(false);
+    expect(guard.accepts("feature", "c", 4)).toBe(true);
+    expect(guard.accepts("feature", "b", 5)).toBe(true); // now it is Python's own
+    expect(guard.accepts("output", "x", 6)).toBe(true);
+  });
+  it("forgets after a while", () => {
+    const guard = new EchoGuard();
+    guard.sent("feature", "a", 0);
+    guard.sent("feature", "b", 1);
+    expect(guard.accepts("feature", "a", 60_000)).toBe(true);
+  });
+  it("keeps the page's value against a late echo", () => {
+    const model = open();
+    const store = new Store(model);
+    store.set("feature", "season");
+    store.set("feature", "humidity");
+    model.set("feature", "season"); // the echo of the first
+    expect(store.public.feature.value).toBe("humidity");
+    expect(model.get("feature")).toBe("humidity");
+    model.set("feature", "humidity");
+    model.set("feature", "temp"); // Python
+    expect(store.public.feature.value).toBe("temp");
+    expect(model.saves).toBe(2);
+  });
+});
+
+describe("requests", () => {
+  const range = { type: "range", feature: "temp", low: 5, high: 20 } as const;
+
+  it("sends a brush when it rests and once at the release", () => {
+    const model = open();
+    const store = new Store(model);
+    store.brush("replace", { ...range, high: 10 });
+    vi.advanceTimersByTime(100);
+    store.brush("replace", range);
+    vi.advanceTimersByTime(100);
+    expect(model.sent).toHaveLength(0);
+    vi.advanceTimersByTime(60);
+    expect(model.sent).toHaveLength(1);
+    store.release();
+    expect(model.sent).toHaveLength(1); // the kernel has it already
+    expect(model.sent[0]).toMatchObject({
+      kind: "request",
+      method: "select",
+      params: { op: "replace", condition: range },
+    });
+  });
+  it("sends add and remove only at the release", () => {
+    const model = open();
+    const store = new Store(model);
+    store.brush("add", range);
+    vi.advanceTimersByTime(1000);
+    expect(model.sent).toHaveLength(0);
+    store.release();
+    expect(model.sent).toHaveLength(1);
+  });
+  it("shows the sample's answer until the kernel's selection is there", async () => {
+    const model = open();
+    const store = new Store(model);
+    store.select("replace", range);
+    expect(store.shown.value!.exact).toBe(false);
+    expect(store.draft.value).not.toBeNull();
+    const mask = Uint8Array.from(store.mask.value!);
+    model.set("_selection", {
+      id: 1,
+      text: "5 <= temp <= 20",
+      n: 31,
+      total: 60,
+      conditions: [range],
+      sample: Array.from(mask),
+      can_undo: true,
+      can_redo: false,
+    });
+    expect(store.draft.value).toBeNull();
+    expect(store.selection.value.n).toBe(31);
+    expect(store.shown.value!.selection.n).toBe(31);
+    const average = Array.from(store.curve.value!.average, () => 42);
+    model.set("_split", {
+      feature: "temp",
+      output: "count",
+      selection_id: 1,
+      exact: true,
+      selection: { average, n: 31, counts: [] },
+      rest: { average, n: 29, counts: [] },
+    });
+    expect(store.shown.value!.exact).toBe(true);
+    expect(store.shown.value!.selection.average[0]).toBe(42);
+    model.set("_split", {
+      feature: "temp",
+      output: "count",
+      selection_id: 0,
+      exact: true,
+      selection: { average, n: 1, counts: [] },
+      rest: { average, n: 1, counts: [] },
+    });
+    expect(store.shown.value!.exact).toBe(false); // an answer to another selection is not shown
+  });
+  it("shows an error in its place and drops the brush", async () => {
+    const model = open();
+    const store = new Store(model);
+    store.select("replace", range);
+    model.reply(model.sent[0].id, "error", "feature 'tmp' is not a column of X");
+    await vi.advanceTimersByTimeAsync(300);
+    expect(store.messages.value.selection).toContain("'tmp'");
+    expect(store.draft.value).toBeNull();
+  });
+  it("says busy after a second, never gives up, and forgets other views' replies", async () => {
+    const model = open();
+    const store = new Store(model);
+    void store.ask("invert", {});
+    vi.advanceTimersByTime(900);
+    expect(store.busy.value).toBe(false);
+    vi.advanceTimersByTime(200);
+    expect(store.busy.value).toBe(true);
+    model.reply("someone else");
+    vi.advanceTimersByTime(3600e3);
+    expect(store.busy.value).toBe(true);
+    model.reply(model.sent[0].id);
+    expect(store.busy.value).toBe(false);
+  });
+  it("tells the kernel when it stops waiting", () => {
+    const model = open();
+    const store = new Store(model);
+    void store.ask("invert", {});
+    store.cancelAll();
+    expect(model.sent.at(-1)).toEqual({ kind: "cancel", id: model.sent[0].id });
+  });
+  it("does not speak of a busy kernel for what nobody asked for", () => {
+    const model = open();
+    const store = new Store(model);
+    void store.ask("visible", { features: ["temp"] });
+    vi.advanceTimersByTime(5000);
+    expect(store.busy.value).toBe(false);
+  });
+  it("keeps conditions on other features while one is brushed", () => {
+    const model = open();
+    const store = new Store(model);
+    const rows = Array.from({ length: 30 }, (_, i) => i % 2);
+    model.set("_selection", {
+      id: 1,
+      text: "query",
+      n: 30,
+      total: 60,
+      conditions: [],
+      sample: rows,
+      can_undo: true,
+      can_redo: false,
+    });
+    store.brush("replace", { ...range, low: null, high: null });
+    expect(Array.from(store.mask.value!)).toEqual(rows);
+    store.brush("remove", { ...range, low: null, high: null });
+    expect(Array.from(store.mask.value!).every((v) => v === 0)).toBe(true);
+  });
+});
+
+describe("without a kernel", () => {
+  it("answers from the sample in a saved notebook", async () => {
+    const model = open();
+    const store = new Store(model);
+    store.setLive(false);
+    expect(store.host.value).toBe("saved");
+    store.select("replace", { type: "range", feature: "temp", low: null, high: 15 });
+    expect(model.sent).toHaveLength(0);
+    expect(store.selection.value.text).toBe("temp ≤ 15");
+    expect(store.selection.value.approx).toBe(true);
+    await store.ask("undo", {});
+    expect(store.selection.value.text).toBe("");
+    await store.ask("query", { text: "temp > 3" });
+    expect(store.messages.value.selection).toContain("kernel");
+    store.set("feature", "season");
+    expect(store.public.feature.value).toBe("temp");
+    expect(store.messages.value.curve).toContain("No kernel");
+    store.setLive(true);
+    expect(store.host.value).toBe("kernel");
+  });
+  it("gives up waiting when the kernel goes", async () => {
+    const model = open();
+    const store = new Store(model);
+    const asked = store.ask("invert", {});
+    store.setLive(false);
+    await expect(asked).resolves.toBeUndefined();
+  });
+  it("swaps curves on a recorded page and keeps the selection", () => {
+    const store = new Store(new StaticModel(record.traits), record);
+    expect(store.host.value).toBe("recorded");
+    store.select("replace", { type: "levels", feature: "season", levels: [1] });
+    const n = store.selection.value.n;
+    expect(n).toBeGreaterThan(0);
+    store.set("feature", "season");
+    expect(store.curve.value!.feature).toBe("season");
+    const { shown } = store;
+    expect(shown.value!.selection.n).toBe(n);
+    expect(store.overview.value!.selection).not.toBeNull();
+    expect(Array.from(shown.value!.selection.counts).filter((c) => c > 0)).toHaveLength(1);
+  });
+});
+
+describe("teardown", () => {
+  it("leaves no listener and no timer", () => {
+    const model = open();
+    const store = new Store(model);
+    void store.ask("invert", {});
+    store.brush("replace", { type: "range", feature: "temp", low: 1, high: 2 });
+    store.dispose();
+    expect(model.listeners).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
