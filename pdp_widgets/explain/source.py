@@ -78,9 +78,8 @@ class Source:
 
     def complain(self, rows: np.ndarray, where: str) -> None:
         """Raise for rows whose prediction is not finite, naming them."""
-        labels = self.table.row_labels
         rows = np.unique(rows)
-        shown = ", ".join(labels[r] for r in rows[:5]) + (", ..." if len(rows) > 5 else "")
+        shown = ", ".join(self.table.row_label(row) for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
         raise PredictionError(
             f"the model predicted NaN or infinity for {len(rows)} of the rows asked so far {where} "
             f"(row {shown}); mend the model or its input, or pass nan_predictions='omit' to average "

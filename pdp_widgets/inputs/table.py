@@ -85,6 +85,7 @@ class FeatureTable:
     def __init__(self, X: Any, features: Sequence[Any] | Mapping[Any, Any] | None = None) -> None:
         self._container: Container = wrap(X)
         self._labels = _display_names(self._container.labels)
+        self._rows: np.ndarray | None = None  # positions in X, where this is a part of it
         self._observed: dict[str, Observed] = {}
         self._kinds: dict[int, Kind] = {}
         self.features: dict[str, Feature] = self._choose(features)
@@ -106,13 +107,12 @@ class FeatureTable:
         """Return roughly how many bytes one row takes when handed to the model."""
         return self._container.bytes_per_row()
 
-    @cached_property
-    def row_labels(self) -> list[str]:
-        """Return the name of each row: the pandas index, else the position."""
+    def row_label(self, row: int) -> str:
+        """Return the name of a row: its pandas index label, else its position."""
         frame = getattr(self._container, "frame", None)
         if isinstance(frame, pd.DataFrame):
-            return [str(label) for label in frame.index]
-        return [str(i) for i in range(self.n_rows)]
+            return str(frame.index[row])
+        return str(row if self._rows is None else self._rows[row])
 
     def feature(self, name: Any) -> Feature:
         """Return the feature called ``name`` (display name, column label or position).
@@ -182,6 +182,7 @@ class FeatureTable:
         other = object.__new__(FeatureTable)
         other._container = self._container.take(rows)
         other._labels = self._labels
+        other._rows = rows if self._rows is None else self._rows[rows]
         other._observed = {}
         other._kinds = self._kinds
         other.features = self.features

@@ -167,10 +167,10 @@ def _feature(explainer: Explainer, name: str) -> dict[str, Any]:
 
 def sample(explainer: Explainer, rows: np.ndarray) -> dict[str, Any]:
     """Return ``_sample``: whose own curves the page holds."""
-    labels, weights = explainer.table.row_labels, explainer.weights
+    weights = explainer.weights
     return {
         "rows": pack(rows, "int32"),
-        "labels": [labels[row] for row in rows],
+        "labels": [explainer.table.row_label(row) for row in rows],
         "weight": None if weights is None else pack(weights[rows], "float32"),
     }
 
