@@ -54,7 +54,7 @@ try {{
 def record(widget: PDPWidget, screen: Screen) -> dict[str, Any]:
     """Return what a page without a kernel needs: the traits, and every feature's curves for every output."""
     explainer = screen.explainer
-    state = {name: getattr(widget, name) for name in traits.WidgetTraits.class_own_traits(sync=True)}
+    state = {name: getattr(widget, name) for name in traits.STATE}
     state["_progress"] = {**state["_progress"], "state": "idle", "message": None}
     rows = _fewer(screen)
     state["_sample"] = picture.sample(explainer, rows)

@@ -77,7 +77,7 @@ class PDPWidget(WidgetTraits):
     >>> w.select("temp > 20 & season == 'SUMMER'").n  # doctest: +SKIP
     """
 
-    selection: Any = t.Any()
+    selection: Any = t.TraitType()
     """The selected rows (``.mask``, ``.conditions``, ``.text``, ``.n``); may be observed, and set to whatever ``select`` takes."""
 
     def __init__(
@@ -249,7 +249,9 @@ class PDPWidget(WidgetTraits):
 
     def __repr__(self) -> str:
         """Say what is shown."""
-        explainer = self.explainer
+        explainer = getattr(self, "explainer", None)
+        if explainer is None:
+            return object.__repr__(self)  # not made yet: shown in a traceback
         rows = f"{explainer.n_rows:,} rows" + (
             f" of {explainer.n_rows_given:,}" if explainer.n_rows != explainer.n_rows_given else ""
         )

@@ -35,7 +35,7 @@ def stratified(predictions: np.ndarray, candidates: np.ndarray, seed: int, size:
         chosen = np.concatenate([known, others])[:size]
     else:
         ranked = known[np.argsort(predictions[known], kind="stable")]
-        edges = np.linspace(0, len(ranked), size + 1)
+        edges = np.linspace(0, len(ranked), size + 1).astype(int)
         at = edges[:-1] + np.random.default_rng(seed).random(size) * np.diff(edges)
         chosen = ranked[at.astype(int)]
     return np.sort(chosen).astype(np.int32)

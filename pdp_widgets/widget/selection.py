@@ -22,6 +22,7 @@ __all__ = ["History", "IceBox", "Selection", "from_wire", "to_wire"]
 
 Op = Literal["replace", "add", "remove"]
 
+_MILLISECONDS = (1, 1000, 60_000, 3_600_000, 86_400_000)
 _REMEMBERED = 100
 _LONGEST_TEXT = 4000
 _DEEPEST = 25
@@ -248,17 +249,13 @@ def from_wire(condition: dict[str, Any], grid: Grid) -> Node:
         values = (*positions, *([None] if None in levels else []))
         return Levels(feature, values, kind=grid.kind)
     low, high = condition["low"], condition["high"]
-    points = grid.positions[grid.ordered]
-    span = float(np.ptp(points)) if len(points) else 0.0
-    step = 10.0 ** math.floor(math.log10(span / 1000)) if span > 0 and math.isfinite(span) else 0.0
     if grid.feature.kind == "integer":
         low = None if low is None else float(math.ceil(low))
         high = None if high is None else float(math.floor(high))
-    elif grid.kind == "number":
-        low, high = _rounded(low, step), _rounded(high, step)
-    else:
-        low, high = _rounded(low, max(step, 1.0)), _rounded(high, max(step, 1.0))
-    return Range(feature, low, high, kind=grid.kind)
+        return Range(feature, low, high, kind=grid.kind)
+    points = grid.positions[grid.ordered]
+    fine = float(np.ptp(points)) / 1000 if len(points) else 0.0
+    return Range(feature, _rounded(low, fine, grid.kind), _rounded(high, fine, grid.kind), kind=grid.kind)
 
 
 def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -> dict[str, Any]:
@@ -324,11 +321,14 @@ def _depth(node: Node) -> int:
     return 1 + _depth(node.part) if isinstance(node, Not) else 1
 
 
-def _rounded(bound: float | None, step: float) -> float | None:
-    if bound is None or step <= 0:
+def _rounded(bound: float | None, fine: float, kind: str) -> float | None:
+    """Round to a power of ten, or to whole seconds, minutes, hours, days, of at most ``fine``."""
+    if bound is None or not 0 < fine < math.inf:
         return bound
-    digits = -math.floor(math.log10(step) + 1e-9)
-    return float(round(bound, digits)) + 0.0  # + 0.0: no negative zero
+    if kind == "number":
+        return float(round(bound, -math.floor(math.log10(fine)))) + 0.0  # + 0.0: no negative zero
+    step = max((unit for unit in _MILLISECONDS if unit <= fine), default=1)
+    return float(round(bound / step) * step)
 
 
 def _short(value: float) -> str:

@@ -6,6 +6,7 @@ of the feature's axis: numbers as they are, dates and durations in milliseconds,
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,14 @@ import traitlets as t
 
 from pdp_widgets.inputs import InputError, PDPWidgetsError
 
-__all__ = ["BUNDLE", "PICTURES", "BundleError", "WidgetInputError", "WidgetTraits", "require_bundle"]
+__all__ = ["BUNDLE", "PICTURES", "STATE", "BundleError", "WidgetInputError", "WidgetTraits", "require_bundle"]
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
 """The page's code, built from ``js/``."""
+
+
+HOT_RELOAD = os.environ.get("ANYWIDGET_HMR") == "1" and BUNDLE.is_file()
+"""Whether pages follow changes of the bundle (for work on the front end)."""
 
 
 class BundleError(PDPWidgetsError, RuntimeError):
@@ -52,12 +57,13 @@ def _private(default: Any = None) -> Any:
 class WidgetTraits(anywidget.AnyWidget):
     """The synced state of a widget, and nothing else."""
 
-    _esm: Any = BUNDLE if BUNDLE.is_file() else ""
+    # anywidget's own watching of a file holds every widget ever made; only work on the page needs it.
+    _esm: Any = BUNDLE if HOT_RELOAD else t.Unicode().tag(sync=True)
 
-    feature = t.Any("").tag(sync=True)
+    feature = t.TraitType("").tag(sync=True)
     """The feature in focus; may be set to its name, column label or position."""
 
-    output = t.Any("").tag(sync=True)
+    output = t.TraitType("").tag(sync=True)
     """The output in focus (the class, of a classifier); may be set to its name, label or position."""
 
     centered = t.Bool(default_value=False).tag(sync=True)
@@ -104,6 +110,13 @@ class WidgetTraits(anywidget.AnyWidget):
     _progress = _private({"state": "idle", "done": 0, "total": 0, "label": "", "message": None})
     """{state: "idle"|"running"|"stopped"|"failed", done, total (model rows), label, message|null}."""
 
+    @t.default("_esm")
+    def _read_bundle(self) -> str:
+        return BUNDLE.read_text(encoding="utf-8") + "\n"
 
-PICTURES = frozenset(name for name in WidgetTraits.class_own_traits(sync=True) if name.startswith("_")) - {"_esm"}
+
+STATE = frozenset(WidgetTraits.class_own_traits(sync=True)) - {"_esm"}
+"""All traits here."""
+
+PICTURES = frozenset(name for name in STATE if name.startswith("_"))
 """What only the kernel sets."""

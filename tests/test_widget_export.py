@@ -1,0 +1,69 @@
+"""export_html: one file that needs nothing else, and nothing in the data can break out of it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+
+import numpy as np
+import pandas as pd
+from widget_tools import arrays, frame, make, two_outputs  # noqa: F401
+
+from pdp_widgets.widget import export
+
+# ruff: noqa: F811
+
+NASTY = ["</script><script>alert(1)</script>", "<!--", "a\u2028b", "]]>", "&lt;", "\\u003c", "🐧", "{x}"]
+
+
+def element(page, name):
+    return re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
+
+
+def test_everything_is_in_the_file_and_escaped(make, tmp_path):
+    X = pd.DataFrame({name: np.arange(12.0) for name in NASTY})
+    X["level"] = NASTY[:4] * 3
+    w = make(lambda X: X.iloc[:, 0].to_numpy(), X, feature=NASTY[0])
+    w.select("level == '" + NASTY[0] + "'")
+    path = w.export_html(tmp_path / "page.html", title="</title><script>alert(2)</script>")
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<script") == page.count("</script>") == 3
+    assert "\u2028" not in page
+    assert "<title>&lt;/title&gt;&lt;script&gt;" in page
+    assert not re.search(r"""(src|href)\s*=|https?://(?!www\.w3\.org)""", page.replace(element(page, "bundle"), ""))
+    record = json.loads(element(page, "record"))
+    assert [feature["name"] for feature in record["traits"]["_info"]["features"]] == [*NASTY, "level"]
+    assert record["traits"]["_selection"]["text"] == w.selection.text
+    assert json.loads(element(page, "bundle")) == export.traits.BUNDLE.read_text(encoding="utf-8")
+
+
+def test_curves_of_every_feature_and_output_are_recorded(make, tmp_path):
+    w = make(two_outputs, output=1)
+    record = json.loads(element(w.export_html(tmp_path / "p.html").read_text(encoding="utf-8"), "record"))
+    assert set(record["curves"]) == {f"{name}\0{output}" for name in frame() for output in w._info["outputs"]}
+    for key, both in record["curves"].items():
+        name, output = key.split("\0")
+        for part in ("_curve", "_ice"):
+            assert (both[part]["feature"], both[part]["output"]) == (name, output)
+        packed = both["_curve"]["average"]
+        average = np.frombuffer(base64.b64decode(packed["b64"]), packed["dtype"])
+        k = w._info["outputs"].index(output)
+        assert np.allclose(average, w.explainer.partial_dependence(name).average[k])
+        assert both["_ice"]["values"]["shape"] == [300, len(average)]
+    assert record["traits"]["_progress"]["state"] == "idle"
+    assert record["traits"]["feature"] == w.feature
+    assert "_esm" not in record["traits"]
+    assert arrays(w._curve)["rows"] == 300
+
+
+def test_large_records_are_thinned(make, tmp_path, monkeypatch):
+    monkeypatch.setattr(export, "_MOST_VALUES", 6000)
+    w = make(two_outputs)
+    w.select("flag")
+    record = json.loads(element(w.export_html(tmp_path / "p.html").read_text(encoding="utf-8"), "record"))
+    m = record["traits"]["_sample"]["rows"]["shape"][0]
+    assert 20 <= m < 300
+    assert record["traits"]["_selection"]["sample"]["shape"] == [m]
+    assert len(record["traits"]["_sample"]["labels"]) == m
+    assert {both["_ice"]["values"]["shape"][0] for both in record["curves"].values()} == {m}
