@@ -446,6 +446,11 @@ export class Store {
     this.#later("keys", 300, () => this.release());
   }
 
+  /** Sends at once what `releaseSoon` still holds back. */
+  flush(): void {
+    if (this.#timers.has("keys")) this.release();
+  }
+
   /** Drops a brush that was not sent yet. */
   drop(): void {
     this.#cancel("brush");

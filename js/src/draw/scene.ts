@@ -89,12 +89,12 @@ export class Sticky {
   #key = "";
   #range: [number, number] | null = null;
 
-  /** `phase` "grow" keeps what was there for the same key; any other phase sets the range anew. */
-  update(key: string, phase: string, range: [number, number] | null): [number, number] | null {
-    const kept = key === this.#key && phase === "grow" ? union(this.#range, range) : range;
+  update(key: string, grow: boolean, range: [number, number] | null): [number, number] | null {
+    const next = grow && key === this.#key ? union(this.#range, range) : range;
     this.#key = key;
-    this.#range = kept;
-    return kept;
+    const before = this.#range;
+    if (!before || !next || before[0] !== next[0] || before[1] !== next[1]) this.#range = next;
+    return this.#range;
   }
 }
 

@@ -366,7 +366,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
     () => {
       ui.histFocused.value = false;
       ui.bar.value = -1;
-      if (store.draft.peek() && !drag) store.release();
+      store.flush();
     },
     { signal },
   );

@@ -50,32 +50,32 @@ export class Ui {
       return measurer(`${text * 0.92}px ${font}`);
     });
     const sticky = new Sticky();
+    const lines = computed(() => (store.public.show_ice.value ? store.lines.value : null));
+    const rows = computed(() => rowsToDraw(lines.value));
+    // Apart from the scene, and the same object while the numbers are: a brush that does not widen the axis leaves the
+    // scene and the base layer alone.
+    const range = computed(() => {
+      const curve = store.curve.value;
+      if (!curve || curve.x.length === 0) return null;
+      const { centered, show_ice } = store.public;
+      // While rows come in or a brush moves the axis may only grow; an act of the person's, or the end, sets it anew.
+      const grow = curve.rows < curve.total || store.draft.value !== null;
+      const key = [keyOf(curve.feature, curve.output), centered.value, show_ice.value, curve.x.length].join("|");
+      return sticky.update(key, grow, yExtent(curve, lines.value, rows.value, store.shown.value, centered.value));
+    });
     this.scene = computed(() => {
       const curve = store.curve.value;
       const width = this.width.value;
       if (!curve || curve.x.length === 0 || width < 120) return null;
-      const { centered, show_ice } = store.public;
-      const lines = show_ice.value ? store.lines.value : null;
-      const rows = rowsToDraw(lines);
-      const shown = store.shown.value;
-      // While rows come in or a brush moves the axis may only grow; an act of the person's, or the end, sets it anew.
-      const phase =
-        curve.rows < curve.total ? "growing" : store.draft.value ? "brushing" : `still ${store.selection.value.id}`;
-      const key = [keyOf(curve.feature, curve.output), centered.value, show_ice.value, curve.x.length].join("|");
-      const range = sticky.update(
-        key,
-        phase === "brushing" || phase === "growing" ? "grow" : phase,
-        yExtent(curve, lines, rows, shown, centered.value),
-      );
       const text = this.colours.value.text;
       return makeScene({
         curve,
-        lines,
-        centered: centered.value,
+        lines: lines.value,
+        centered: store.public.centered.value,
         width,
         height: Math.round(Math.max(text * 15, Math.min(width * 0.52, text * 27))),
-        range,
-        rows,
+        range: range.value,
+        rows: rows.value,
         text,
         measure: this.measure.value,
       });

@@ -1,0 +1,671 @@
+"""The built bundle in Chromium on a stub of a notebook host: what is drawn, what the mouse and the keys send, and what is left behind.
+
+The stub (js/tests/stub.mjs) holds made-up data and remembers the page's messages; no kernel is involved. Pixels are
+turned into data with the plain numbers that the plots carry as data attributes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+BUNDLE = REPOSITORY / "pdp_widgets" / "static" / "widget.js"
+SERVED = {
+    "/widget.js": BUNDLE,
+    "/demo/data.mjs": REPOSITORY / "js" / "demo" / "data.mjs",
+    "/tests/stub.mjs": REPOSITORY / "js" / "tests" / "stub.mjs",
+}
+PAGE = (
+    '<!doctype html><html><head><meta charset="utf-8"><title>stub</title></head>'
+    '<body style="margin:0"><script type="module" src="/tests/stub.mjs"></script></body></html>'
+)
+HIST, CURVES = "[data-testid=histogram]", "[data-testid=curves]"
+
+
+class Stub:
+    """One page of the stub host, and what a person does on it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
+        page.route("http://stub.test/**", self._serve)
+        page.goto("http://stub.test/")
+        page.wait_for_function("window.stub !== undefined")
+
+    def _serve(self, route: Any) -> None:
+        path = "/" + route.request.url.split("/", 3)[3].split("?")[0]
+        if path == "/":
+            route.fulfill(body=PAGE, content_type="text/html")
+        elif path in SERVED:
+            route.fulfill(body=SERVED[path].read_text(encoding="utf-8"), content_type="text/javascript")
+        else:
+            route.fulfill(status=204)
+
+    def open(self, *, wait: bool = True, **options: Any) -> int:
+        index = self.page.evaluate("(options) => stub.open(options)", options)
+        if wait:
+            self.page.wait_for_function(
+                "(i) => stub.widgets[i].el.querySelector('[data-testid=curves][data-drawn]')", arg=index
+            )
+        return int(index)
+
+    def call(self, name: str, *args: Any) -> Any:
+        return self.page.evaluate("([name, args]) => stub[name](...args)", [name, list(args)])
+
+    def requests(self, method: str, index: int = 0) -> list[dict[str, Any]]:
+        return list(self.call("requests", method, index))
+
+    def selects(self, index: int = 0) -> list[dict[str, Any]]:
+        return [message["params"] for message in self.requests("select", index)]
+
+    def wait_for(self, expression: str, **options: Any) -> None:
+        self.page.wait_for_function(expression, **options)
+
+    def wait_requests(self, method: str, count: int, index: int = 0) -> list[dict[str, Any]]:
+        self.wait_for(f"stub.requests('{method}', {index}).length >= {count}", timeout=5000)
+        return self.requests(method, index)
+
+    def plot(self, selector: str, index: int = 0) -> Plot:
+        return Plot(
+            self.page.evaluate(
+                """([selector, index]) => {
+                    const node = stub.widgets[index].el.querySelector(selector);
+                    node.scrollIntoView({block: "nearest"});
+                    const box = node.getBoundingClientRect();
+                    return {left: box.left, top: box.top, ...node.dataset};
+                }""",
+                [selector, index],
+            )
+        )
+
+    def drag(
+        self, start: tuple[float, float], end: tuple[float, float], *, steps: int = 10, release: bool = True
+    ) -> None:
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        self.page.mouse.move(*end, steps=steps)
+        if release:
+            self.page.mouse.up()
+
+    def text(self, testid: str) -> str:
+        return self.page.locator(f"[data-testid={testid}]").first.text_content() or ""
+
+
+class Plot:
+    """A plot's area: pixels of the window to data and back."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self.left, self.top = data["left"], data["top"]
+        self.x0, self.x1, self.y0, self.y1 = (float(data[k]) for k in ("x0", "x1", "y0", "y1"))
+        self.low, self.high = float(data["domainX0"]), float(data["domainX1"])
+        self.centers = [float(v) for v in data["centers"].split(",")] if data["centers"] else []
+        self.middle = self.top + (self.y0 + self.y1) / 2
+        self.unit = (self.high - self.low) / (self.x1 - self.x0)
+
+    def px(self, value: float) -> float:
+        return float(self.left + self.x0 + (value - self.low) / self.unit)
+
+    def value(self, px: float) -> float:
+        return float(self.low + (px - self.left - self.x0) * self.unit)
+
+    def py(self, value: float) -> float:
+        low, high = float(self.data["domainY0"]), float(self.data["domainY1"])
+        return float(self.top + self.y0 + (value - low) / (high - low) * (self.y1 - self.y0))
+
+    def readable(self, px: float) -> float:
+        """What a brush's end at this pixel is rounded to."""
+        return round(self.value(px), -math.floor(math.log10(2 * self.unit)))
+
+
+@pytest.fixture
+def stub(browser: Browser) -> Iterator[Stub]:
+    """A stub host of 1200 x 900; the test fails if the page logged an error."""
+    yield from _stub(browser, viewport={"width": 1200, "height": 900})
+
+
+@pytest.fixture
+def stub_of(browser: Browser) -> Iterator[Callable[..., Stub]]:
+    """Stub hosts with their own context options."""
+    open_now: list[Iterator[Stub]] = []
+
+    def make(**options: Any) -> Stub:
+        pages = _stub(browser, **options)
+        open_now.append(pages)
+        return next(pages)
+
+    yield make
+    for pages in open_now:
+        next(pages, None)
+
+
+def _stub(browser: Browser, **options: Any) -> Iterator[Stub]:
+    if not BUNDLE.is_file():
+        pytest.fail("the bundle is not built: cd js && npm ci && npm run build", pytrace=False)
+    context = browser.new_context(**options)
+    stub = Stub(context.new_page())
+    yield stub
+    errors = stub.errors
+    context.close()
+    assert errors == []
+
+
+# ---- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def test_first_picture_is_complete(stub: Stub) -> None:
+    stub.open(record={"classes": 3})
+    assert stub.call("painted", "curves") > 5000
+    assert stub.call("painted", "histogram") > 2000
+    assert stub.text("rows") == "rows 1,000 of 1,000 · exact"
+    assert stub.text("title") == "temp"
+    assert stub.text("ylabel") == "probability of class 1"
+    names = stub.page.locator("[data-testid=feature]").evaluate_all("nodes => nodes.map(n => n.dataset.name)")
+    assert names[:3] == ["temp", "season", "hour"]  # sorted by importance, as everything is known
+    assert stub.page.locator("[data-testid=feature][aria-selected=true]").get_attribute("data-name") == "temp"
+    assert stub.requests("hello")
+    assert "temp" in stub.wait_requests("visible", 1)[0]["params"]["features"]
+
+
+@pytest.mark.parametrize(
+    "first", ["humidity", "season", "hour", "day", "workday", "city", "weather", "offset", "tiny", "constant"]
+)
+def test_every_kind_of_feature_draws(stub: Stub, first: str) -> None:
+    stub.open(record={"rows": 300, "sample": 100, "first": first, "only": [first]})
+    assert stub.call("painted", "curves") > 500
+    stub.page.get_by_test_id("centered").click()
+    stub.page.get_by_test_id("ice").click()
+    plot = stub.plot(CURVES)
+    stub.page.mouse.move(plot.left + (plot.x0 + plot.x1) / 2, plot.middle)
+    stub.page.get_by_test_id("readout").wait_for()
+    assert first in stub.text("readout")
+
+
+def test_empty_traits_wait(stub: Stub) -> None:
+    stub.open(empty=True, wait=False)
+    stub.page.get_by_text("waiting for the first rows").first.wait_for()
+    for name in ("_info", "_sample", "_overview", "_curve", "_ice", "_split", "_selection", "_progress"):
+        stub.call("set", name, {})
+        stub.call("set", name, None)
+    stub.page.wait_for_timeout(100)
+
+
+def test_no_usable_numbers(stub: Stub) -> None:
+    stub.open(record={"rows": 100, "sample": 50, "only": ["temp"]})
+    stub.page.evaluate(
+        """() => {
+            const curve = {...stub.widgets[0].made.traits._curve};
+            const k = curve.average.shape[0];
+            curve.average = Array(k).fill(null);
+            stub.set("_curve", curve);
+            stub.set("_ice", {});
+        }"""
+    )
+    stub.page.get_by_text("the model returned no usable numbers").wait_for()
+
+
+def test_converging_curves_show_band_and_progress(stub: Stub) -> None:
+    stub.open(record={"done": 0.2, "rows": 500, "sample": 100, "only": ["temp", "hour"]})
+    assert stub.text("rows").startswith("rows 100 of 500 · ± ")
+    stub.page.get_by_test_id("stop").click()
+    assert stub.wait_requests("stop", 1)[0]["params"] == {}
+    stub.call("set", "_progress", {"state": "stopped", "done": 1, "total": 5, "label": "", "message": None})
+    stub.page.get_by_test_id("resume").click()
+    stub.wait_requests("resume", 1)
+    stub.call(
+        "set", "_progress", {"state": "failed", "done": 1, "total": 5, "label": "", "message": "ValueError: no <b>"}
+    )
+    assert "ValueError: no <b>" in stub.text("failed")
+
+
+def test_data_is_text_never_html(stub: Stub) -> None:
+    stub.open(record={"rows": 100, "sample": 30, "first": "temp"})
+    named = stub.page.locator("[data-testid=feature]").filter(has_text="<b>in the data base</b>")
+    assert named.count() == 1
+    assert stub.page.locator(".pdpw b").count() == 0
+
+
+def test_hover_reads_out(stub: Stub) -> None:
+    stub.open(record={"classes": 2})
+    stub.call("answer", {"id": 1, "text": "temp > 20", "n": 321, "shift": 0.1})
+    plot = stub.plot(CURVES)
+    stub.page.mouse.move(plot.px(15), plot.py(0.5))
+    readout = stub.page.get_by_test_id("readout")
+    readout.wait_for()
+    assert "n 321" in stub.text("readout")
+    assert "n 679" in stub.text("readout")
+    stub.page.mouse.move(plot.px(15), 5)
+    readout.wait_for(state="detached")
+
+
+# ---- brushing --------------------------------------------------------------------------------------------------------
+
+
+def test_drag_on_histogram_sends_the_range(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    start, end = round(plot.px(5)), round(plot.px(20))
+    stub.drag((start, plot.middle), (end, plot.middle), release=False)
+    assert stub.page.locator(CURVES).get_attribute("data-shown") == "draft"  # the sample answers at once
+    sent = stub.wait_requests("select", 1)  # the pointer rests
+    expected = {"type": "range", "feature": "temp", "low": plot.readable(start), "high": plot.readable(end)}
+    assert sent[-1]["params"] == {"op": "replace", "condition": expected}
+    stub.page.mouse.up()
+    stub.page.wait_for_timeout(250)
+    assert len(stub.selects()) == 1  # the release has nothing new to say
+    assert abs(expected["low"] - 5) < 2 * plot.unit
+    assert float(stub.page.get_by_test_id("from").input_value()) == expected["low"]
+
+
+def test_kernel_answer_replaces_the_preview(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    sent = stub.wait_requests("select", 1)[-1]
+    stub.call("answer", {"id": 1, "text": "5 <= temp <= 20", "n": 417, "conditions": [sent["params"]["condition"]]})
+    stub.call("reply", sent["id"])
+    stub.wait_for("document.querySelector('[data-testid=curves]').dataset.shown === 'exact'")
+    assert stub.page.get_by_test_id("selection-text").input_value() == "5 <= temp <= 20"
+    assert stub.text("selection-n") == "n 417 (42 %)"
+
+
+def test_brush_edges_and_body_can_be_dragged(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    condition = {"type": "range", "feature": "temp", "low": 5.0, "high": 15.0}
+    stub.call("answer", {"id": 1, "text": "5 <= temp <= 15", "n": 400, "conditions": [condition]})
+    stub.drag((plot.px(15), plot.middle), (plot.px(20), plot.middle))
+    moved = stub.wait_requests("select", 1)[-1]["params"]["condition"]
+    assert moved["low"] == 5.0
+    assert moved["high"] == pytest.approx(20, abs=2 * plot.unit)
+    stub.call("answer", {"id": 2, "text": "5 <= temp <= 15", "n": 400, "conditions": [condition]})
+    count = len(stub.selects())
+    stub.drag((plot.px(10), plot.middle), (plot.px(13), plot.middle))
+    moved = stub.wait_requests("select", count + 1)[-1]["params"]["condition"]
+    assert (moved["low"], moved["high"]) == (pytest.approx(8, abs=2 * plot.unit), pytest.approx(18, abs=2 * plot.unit))
+
+
+def test_dragging_past_the_end_leaves_it_open(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(20), plot.middle), (plot.left + plot.x1 + 60, plot.middle))
+    condition = stub.wait_requests("select", 1)[-1]["params"]["condition"]
+    assert condition["high"] is None
+    assert condition["low"] == pytest.approx(20, abs=2 * plot.unit)
+
+
+@pytest.mark.parametrize(("key", "op"), [("Shift", "add"), ("Alt", "remove")])
+def test_modifier_keys_add_and_remove(stub: Stub, key: str, op: str) -> None:
+    stub.open()
+    stub.call("answer", {"id": 1, "text": "hour > 3", "n": 400})
+    plot = stub.plot(HIST)
+    stub.page.keyboard.down(key)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    stub.page.keyboard.up(key)
+    assert stub.wait_requests("select", 1)[-1]["params"]["op"] == op
+    assert len(stub.selects()) == 1
+
+
+def test_mode_buttons_do_the_same(stub: Stub) -> None:
+    stub.open()
+    stub.page.get_by_test_id("mode-remove").focus()
+    stub.page.keyboard.press("Enter")
+    assert stub.page.get_by_test_id("mode-remove").get_attribute("aria-pressed") == "true"
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    assert stub.wait_requests("select", 1)[-1]["params"]["op"] == "remove"
+
+
+def test_click_on_levels_toggles(stub: Stub) -> None:
+    stub.open(record={"first": "season"})
+    plot = stub.plot(HIST)
+    stub.page.mouse.click(plot.left + plot.centers[1], plot.middle)
+    first = {"type": "levels", "feature": "season", "levels": [1]}
+    assert stub.wait_requests("select", 1)[-1]["params"] == {"op": "replace", "condition": first}
+    stub.call("answer", {"id": 1, "text": "season == 'summer'", "n": 250, "conditions": [first]})
+    stub.page.mouse.click(plot.left + plot.centers[3], plot.top + plot.y1 + 14)  # its label
+    assert stub.wait_requests("select", 2)[-1]["params"]["condition"]["levels"] == [1, 3]
+    stub.call("answer", {"id": 2, "text": "season == 'summer'", "n": 250, "conditions": [first]})
+    stub.page.mouse.click(plot.left + plot.centers[1], plot.middle)
+    stub.wait_requests("clear", 1)
+
+
+def test_click_on_missing_lane_selects_missing_rows(stub: Stub) -> None:
+    stub.open(record={"first": "humidity"})
+    plot = stub.plot(HIST)
+    stub.page.mouse.click(plot.left + float(plot.data["missingAt"]), plot.middle)
+    condition = stub.wait_requests("select", 1)[-1]["params"]["condition"]
+    missing = stub.page.evaluate("stub.widgets[0].made.traits._curve.missing")
+    assert condition == {"type": "levels", "feature": "humidity", "levels": [missing]}
+
+
+def test_rectangle_on_curves_sends_ice_condition(stub: Stub) -> None:
+    stub.open(record={"classes": 2})
+    plot = stub.plot(CURVES)
+    start, end = (round(plot.px(10)), round(plot.py(0.6))), (round(plot.px(14)), round(plot.py(0.8)))
+    stub.drag(start, end)
+    condition = stub.wait_requests("select", 1)[-1]["params"]["condition"]
+    assert {k: condition[k] for k in ("type", "feature", "output", "centered")} == {
+        "type": "ice",
+        "feature": "temp",
+        "output": "class 1",
+        "centered": False,
+    }
+    assert condition["x"] == pytest.approx([plot.value(start[0]), plot.value(end[0])], abs=1e-6)
+    assert condition["y"] == pytest.approx([0.6, 0.8], abs=0.01)
+
+
+def test_keys_move_resize_clear_and_undo(stub: Stub) -> None:
+    stub.open()
+    stub.page.locator(HIST).focus()
+    stub.page.keyboard.press("ArrowRight")  # makes a brush
+    made = stub.wait_requests("select", 1)[-1]["params"]["condition"]
+    stub.call("answer", {"id": 1, "text": "a", "n": 200, "conditions": [made]})
+    stub.page.keyboard.press("ArrowRight")
+    stub.page.keyboard.press("ArrowRight")
+    moved = stub.wait_requests("select", 2)[-1]["params"]["condition"]
+    assert moved["low"] > made["low"]
+    assert moved["high"] - moved["low"] == pytest.approx(made["high"] - made["low"], abs=0.2)
+    assert len(stub.selects()) == 2  # two quick steps are one act
+    stub.call("answer", {"id": 2, "text": "a", "n": 200, "conditions": [moved]})
+    stub.page.keyboard.press("Shift+ArrowRight")
+    wider = stub.wait_requests("select", 3)[-1]["params"]["condition"]
+    assert wider["low"] == moved["low"]
+    assert wider["high"] > moved["high"]
+    stub.call("answer", {"id": 3, "text": "a", "n": 200, "conditions": [wider]})
+    stub.page.keyboard.press("Escape")
+    stub.wait_requests("clear", 1)
+    stub.page.keyboard.press("Control+z")
+    stub.wait_requests("undo", 1)
+    assert "temp from" in stub.text("spoken")
+
+
+def test_keys_choose_levels_and_read_curves(stub: Stub) -> None:
+    stub.open(record={"first": "season"})
+    stub.page.locator(HIST).focus()
+    stub.page.keyboard.press("ArrowRight")
+    stub.page.keyboard.press("ArrowRight")
+    assert stub.text("spoken").startswith("summer: ")
+    stub.page.keyboard.press("Space")
+    assert stub.wait_requests("select", 1)[-1]["params"]["condition"]["levels"] == [1]
+    stub.page.locator(CURVES).focus()
+    stub.page.keyboard.press("ArrowRight")
+    assert stub.text("spoken").startswith("season spring, all rows")
+    stub.page.keyboard.press("Space")  # a rectangle
+    stub.page.keyboard.press("ArrowUp")
+    stub.page.keyboard.press("Enter")
+    assert stub.wait_requests("select", 2)[-1]["params"]["condition"]["type"] == "ice"
+
+
+def test_ends_can_be_typed(stub: Stub) -> None:
+    stub.open()
+    stub.page.get_by_test_id("from").fill("3.5")
+    stub.page.keyboard.press("Enter")
+    condition = stub.wait_requests("select", 1)[-1]["params"]["condition"]
+    assert condition == {"type": "range", "feature": "temp", "low": 3.5, "high": None}
+    stub.page.get_by_test_id("to").fill("warm")
+    stub.page.keyboard.press("Enter")
+    assert "“warm” is not a number" in stub.text("selection-error")
+
+
+def test_query_text_is_sent_and_its_error_shown(stub: Stub) -> None:
+    stub.open()
+    field = stub.page.get_by_test_id("selection-text")
+    field.fill("tmp > 20")
+    field.press("Enter")
+    sent = stub.wait_requests("query", 1)[-1]
+    assert sent["params"] == {"text": "tmp > 20"}
+    stub.call("reply", sent["id"], "error", "feature 'tmp' is not a column of X; did you mean 'temp'?")
+    stub.page.get_by_test_id("selection-error").wait_for()
+    assert "did you mean 'temp'?" in stub.text("selection-error")
+    assert field.input_value() == "tmp > 20"  # what was typed can be mended
+    field.press("Escape")
+    assert field.input_value() == ""
+
+
+# ---- kernel ----------------------------------------------------------------------------------------------------------
+
+
+def test_refused_brush_is_dropped_and_explained(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    stub.call("reply", stub.wait_requests("select", 1)[-1]["id"], "error", "the kernel could not")
+    stub.page.get_by_test_id("selection-error").wait_for()
+    stub.wait_for("document.querySelector('[data-testid=curves]').dataset.shown === ''")
+
+
+def test_busy_kernel_is_said_and_waited_for(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    sent = stub.wait_requests("select", 1)[-1]
+    stub.page.get_by_text("kernel busy").wait_for(timeout=3000)
+    assert stub.page.locator(CURVES).get_attribute("data-shown") == "draft"
+    stub.call("answer", {"id": 1, "text": "x", "n": 10})
+    stub.call("reply", sent["id"])
+    stub.page.get_by_text("kernel busy").wait_for(state="hidden")
+
+
+def test_output_and_feature_are_two_way(stub: Stub) -> None:
+    stub.open(record={"classes": 3})
+    stub.page.get_by_test_id("output").select_option("class 2")
+    assert stub.call("saved")[-1] == ["output", "class 2"]
+    stub.call("show", "temp", "class 2")
+    stub.wait_for("document.querySelector('[data-testid=curves]').dataset.drawn === 'temp|class 2'")
+    stub.page.locator("[data-testid=feature][data-name=hour]").click()
+    assert stub.call("saved")[-1] == ["feature", "hour"]
+    assert "computing hour" in stub.text("wait")
+    stub.call("show", "hour", "class 2")
+    stub.wait_for("document.querySelector('[data-testid=curves]').dataset.drawn === 'hour|class 2'")
+    stub.call("set", "feature", "day")  # Python
+    stub.page.locator("[data-testid=feature][data-name=day][aria-selected=true]").wait_for()
+
+
+def test_many_outputs_are_searched(stub: Stub) -> None:
+    stub.open(record={"classes": 25, "rows": 60, "sample": 20, "only": ["temp"]})
+    stub.page.get_by_test_id("output").click()
+    stub.page.keyboard.type("class 2")
+    assert stub.page.get_by_role("option", name="class", exact=False).count() >= 7
+    stub.page.keyboard.press("ArrowDown")
+    stub.page.keyboard.press("Enter")
+    assert stub.call("saved")[-1] == ["output", "class 20"]
+
+
+def test_without_a_kernel_the_saved_picture_can_be_brushed(stub: Stub) -> None:
+    stub.open(dead=True)
+    assert "No kernel" in stub.text("nokernel")
+    assert stub.page.locator(".pdpw").get_attribute("data-host") == "saved"
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    stub.wait_for("document.querySelector('[data-testid=curves]').dataset.shown === 'sample'")
+    assert stub.page.get_by_test_id("selection-text").input_value().startswith("temp 5")
+    assert stub.text("selection-n").startswith("≈ n ")
+    assert stub.requests("select") == []
+    stub.page.locator("[data-testid=feature][data-name=hour]").click()
+    assert "No kernel" in stub.text("curve-message")
+    stub.page.evaluate("stub.widgets[0].el.classList.remove('jupyter-widgets-disconnected')")
+    stub.page.locator(".pdpw[data-host=kernel]").wait_for()
+
+
+def test_recorded_page_answers_itself(stub: Stub) -> None:
+    stub.call("mount", {"classes": 2, "rows": 400, "sample": 400})
+    stub.page.locator(CURVES + "[data-drawn]").wait_for()
+    assert stub.text("nokernel") == "Recorded: 400 of 400 rows, no kernel."
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    number = stub.text("selection-n")
+    assert number.startswith("n ")  # all rows are on the page: no ≈
+    stub.page.get_by_test_id("output").select_option("class 2")
+    stub.page.locator("[data-testid=feature][data-name=season]").click()
+    stub.wait_for("document.querySelector('[data-testid=curves]').dataset.drawn === 'season|class 2'")
+    assert stub.text("selection-n") == number
+    plot = stub.plot(HIST)
+    stub.page.mouse.click(plot.left + plot.centers[1], plot.middle)
+    assert " and season = summer" in stub.page.get_by_test_id("selection-text").input_value()
+    stub.page.get_by_test_id("undo").click()
+    assert stub.text("selection-n") == number
+
+
+# ---- the list --------------------------------------------------------------------------------------------------------
+
+
+def test_hundreds_of_features(stub: Stub) -> None:
+    stub.open(record={"rows": 60, "sample": 20, "extra": 300})
+    items = stub.page.locator("[data-testid=feature]")
+    assert items.count() < 40
+    stub.page.get_by_test_id("features").focus()
+    stub.page.keyboard.press("End")
+    last = stub.page.locator("[aria-posinset='312']").get_attribute("data-name")
+    stub.page.keyboard.press("Enter")
+    assert stub.call("saved")[-1] == ["feature", last]
+    stub.wait_for("(last) => stub.requests('visible').at(-1)?.params.features.includes(last)", arg=last)
+    assert len(stub.requests("visible")[-1]["params"]["features"]) < 40
+    stub.page.locator(HIST).focus()
+    stub.page.keyboard.press("/")
+    stub.page.keyboard.type("noise_29")
+    stub.wait_for("document.querySelectorAll('[data-testid=feature]').length === 11")
+    stub.page.keyboard.press("Enter")
+    assert stub.call("saved")[-1][1].startswith("noise_29")
+
+
+def test_order_does_not_jump_while_numbers_come_in(stub: Stub) -> None:
+    stub.open(record={"rows": 100, "sample": 20, "done": 0.5})
+    names = "[...document.querySelectorAll('[data-testid=feature]')].map(n => n.dataset.name)"
+    assert stub.page.evaluate(names)[:3] == ["temp", "humidity", "season"]  # the columns' order
+    stub.page.get_by_test_id("sort").select_option("name")
+    assert stub.call("saved")[-1] == ["sort_by", "name"]
+    assert stub.page.evaluate(names)[1] == "city"
+    stub.page.get_by_test_id("sort").select_option("importance")
+    assert stub.page.evaluate(names)[:2] == ["temp", "season"]
+
+
+# ---- hosts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [700, 400])
+def test_narrow_pages_fold_without_overflow(stub_of: Callable[..., Stub], width: int) -> None:
+    stub = stub_of(viewport={"width": width, "height": 900})
+    stub.open(record={"classes": 3})
+    stub.call("answer", {"id": 1, "text": "a long condition " * 20, "n": 400, "shift": 0.1})
+    stub.page.locator(".pdpw[data-layout=narrow]").wait_for()
+    assert stub.page.evaluate("document.documentElement.scrollWidth") <= width
+    columns = stub.page.evaluate(
+        "['features', 'focus'].map(id => document.querySelector(`[data-testid=${id}]`).getBoundingClientRect().left)"
+    )
+    assert abs(columns[0] - columns[1]) < 2
+
+
+def test_width_of_the_widget_counts_not_of_the_window(stub: Stub) -> None:
+    stub.open()
+    stub.page.evaluate("stub.widgets[0].el.style.width = '600px'")
+    stub.page.locator(".pdpw[data-layout=narrow]").wait_for()
+    stub.wait_for("+document.querySelector('[data-testid=curves]').dataset.x1 < 600")
+
+
+CONTRAST = """() => {
+    const root = document.querySelector(".pdpw");
+    const rgb = (name) => {
+        const probe = document.createElement("i");
+        probe.style.color = `var(--pdpw-${name})`;
+        root.append(probe);
+        const found = getComputedStyle(probe).color.match(/[\\d.]+/g).map(Number);
+        probe.remove();
+        return found;
+    };
+    const light = (c) => c.slice(0, 3).map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+    const pairs = [["ink", "bg"], ["muted", "bg"], ["selection", "bg"], ["rest", "bg"], ["ink", "hover"], ["muted", "hover"],
+                   ["error", "error-bg"]];
+    return pairs.map(([a, b]) => {
+        const [x, y] = [light(rgb(a)), light(rgb(b))].sort((p, q) => q - p);
+        return [a + " on " + b, (x + .05) / (y + .05)];
+    });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_own_colours_with_contrast(stub: Stub, scheme: str) -> None:
+    stub.page.evaluate("(light) => { document.body.dataset.jpThemeLight = light }", str(scheme == "light").lower())
+    stub.open()
+    root = stub.page.locator(".pdpw")
+    assert root.get_attribute("data-theme") == scheme
+    for pair, ratio in stub.page.evaluate(CONTRAST):
+        assert ratio >= 4.5, pair
+    other = "dark" if scheme == "light" else "light"
+    stub.page.evaluate("(light) => { document.body.dataset.jpThemeLight = light }", str(other == "light").lower())
+    stub.page.locator(f".pdpw[data-theme={other}]").wait_for()
+    stub.call("set", "theme", scheme)
+    stub.page.locator(f".pdpw[data-theme={scheme}]").wait_for()
+    colours = root.evaluate("node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]")
+    assert colours[0] != colours[1]
+
+
+def test_large_size(stub: Stub) -> None:
+    stub.open(traits={"size": "large"})
+    assert stub.page.locator(".pdpw").evaluate("node => parseFloat(getComputedStyle(node).fontSize)") == 17
+
+
+def test_sharp_on_dense_screens(stub_of: Callable[..., Stub]) -> None:
+    stub = stub_of(viewport={"width": 1200, "height": 900}, device_scale_factor=2)
+    stub.open()
+    ratio = stub.page.evaluate(
+        "(() => { const c = document.querySelector('canvas'); return c.width / c.clientWidth })()"
+    )
+    assert ratio == pytest.approx(2, abs=0.01)
+
+
+def test_teardown_leaves_nothing(stub: Stub) -> None:
+    before = stub.call("leftovers")
+    stub.open(record={"classes": 25, "rows": 60, "sample": 20, "only": ["temp", "season"]})
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    stub.page.get_by_test_id("output").click()
+    stub.call("close")
+    assert stub.page.evaluate("stub.widgets[0].model.listeners") == 0
+    assert stub.page.locator(".pdpw").count() == 0
+    stub.page.wait_for_timeout(600)  # Preact's own frame
+    assert stub.call("leftovers") == before
+
+
+def test_two_widgets_do_not_share(stub: Stub) -> None:
+    stub.open(record={"rows": 200, "sample": 50, "only": ["temp", "season"]})
+    stub.open(record={"rows": 200, "sample": 50, "only": ["temp", "season"]})
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    stub.wait_requests("select", 1)
+    assert stub.selects(1) == []
+    shown = stub.page.locator(CURVES).evaluate_all("nodes => nodes.map(n => n.dataset.shown ?? '')")
+    assert shown == ["draft", ""]
+    plot = stub.plot(CURVES, 1)
+    stub.drag((plot.px(10), plot.middle - 40), (plot.px(14), plot.middle + 40))
+    stub.wait_requests("select", 1, 1)
+    assert len(stub.selects(0)) == 1
+    stub.call("close", 0)
+    stub.page.locator("[data-testid=feature][data-name=season]").click()
+    assert stub.call("saved", 1)[-1] == ["feature", "season"]
+
+
+def test_brush_frames_at_5000_rows(stub: Stub) -> None:
+    stub.open(record={"rows": 5000, "sample": 500, "only": ["temp", "season", "hour"]})
+    plot = stub.plot(HIST)
+    stub.page.evaluate("stub.spent.length = 0")
+    stub.drag((plot.px(0), plot.middle), (plot.px(28), plot.middle), steps=120)
+    spent = sorted(stub.page.evaluate("stub.spent"))
+    assert len(spent) > 20
+    p95 = spent[int(len(spent) * 0.95)]
+    print(
+        f"brush at 5000 rows, 500 of them on the page: p50 {spent[len(spent) // 2]:.1f} ms, p95 {p95:.1f} ms per frame callback"
+    )
