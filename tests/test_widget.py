@@ -275,7 +275,7 @@ def test_every_trait_is_described():
     source = Path(traits.__file__).read_text(encoding="utf-8")
     for name in traits.WidgetTraits.class_own_traits(sync=True):
         if name != "_esm":
-            assert re.search(rf'^    {name} = .*\n    """', source, re.MULTILINE), name
+            assert re.search(rf'^    {name}(: Any)? = .*\n    """', source, re.MULTILINE), name
 
 
 def test_saved_state_is_json_and_holds_the_last_picture(make):

@@ -30,7 +30,7 @@ def crossing(positions: np.ndarray, curves: np.ndarray, x: tuple[float, float], 
     y0, y1 = min(y), max(y)
     inside_x = (positions >= x0) & (positions <= x1)
     # Grid points within the rectangle; this also covers a line of one point.
-    hit = ((curves[:, inside_x] >= y0) & (curves[:, inside_x] <= y1)).any(axis=1)
+    hit: np.ndarray = np.any((curves[:, inside_x] >= y0) & (curves[:, inside_x] <= y1), axis=1)
     for k in range(len(positions) - 1):
         a, b = positions[k], positions[k + 1]
         low, high = max(min(a, b), x0), min(max(a, b), x1)
@@ -42,5 +42,5 @@ def crossing(positions: np.ndarray, curves: np.ndarray, x: tuple[float, float], 
         else:
             first = left + (right - left) * ((low - a) / (b - a))
             last = left + (right - left) * ((high - a) / (b - a))
-        hit |= (np.minimum(first, last) <= y1) & (np.maximum(first, last) >= y0)
+        hit = hit | ((np.minimum(first, last) <= y1) & (np.maximum(first, last) >= y0))
     return hit

@@ -179,7 +179,13 @@ def curve(axis: Axis, output: str, summary: Summary | None, total: int, error: s
     """Return ``_curve``: the partial dependence of the focused feature."""
     if summary is None:
         unknown = pack(np.full(axis.grid.size, np.nan))
-        numbers = {"average": unknown, "stderr": None, "rows": 0, "heterogeneity": None, "importance": None}
+        numbers: dict[str, Any] = {
+            "average": unknown,
+            "stderr": None,
+            "rows": 0,
+            "heterogeneity": None,
+            "importance": None,
+        }
     else:
         result = summary.result
         k = result.outputs.index(output)

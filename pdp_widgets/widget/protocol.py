@@ -139,7 +139,7 @@ def message_id(content: Any) -> str | int:
         When there is none.
     """
     found = content.get("id") if isinstance(content, dict) else None
-    whole = _is_whole(found) and abs(found) < 2**53
+    whole = isinstance(found, int) and not isinstance(found, bool) and abs(found) < 2**53
     if not whole and not (isinstance(found, str) and len(found) <= 200):
         raise InputError("a message carries an id: a short text or a whole number")
     return found  # type: ignore[return-value]

@@ -60,10 +60,10 @@ class WidgetTraits(anywidget.AnyWidget):
     # anywidget's own watching of a file holds every widget ever made; only work on the page needs it.
     _esm: Any = BUNDLE if HOT_RELOAD else t.Unicode().tag(sync=True)
 
-    feature = t.TraitType("").tag(sync=True)
+    feature: Any = t.TraitType("").tag(sync=True)
     """The feature in focus; may be set to its name, column label or position."""
 
-    output = t.TraitType("").tag(sync=True)
+    output: Any = t.TraitType("").tag(sync=True)
     """The output in focus (the class, of a classifier); may be set to its name, label or position."""
 
     centered = t.Bool(default_value=False).tag(sync=True)
