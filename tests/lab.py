@@ -5,6 +5,7 @@ Used by the tests (fixture `jupyter_lab` in conftest.py) and by `notebooks/make_
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import json
 import os
@@ -15,7 +16,6 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,13 +51,21 @@ def launch(playwright: Playwright, executable: str) -> Browser:
     return playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
 
 
+# Asks the kernel through the page's own connection.
+ASK = """async ([path, expression]) => {
+    const panel = [...window.jupyterapp.shell.widgets('main')].find(widget => widget.context?.path === path);
+    const request = {code: '', user_expressions: {value: expression}, silent: true, store_history: false};
+    const reply = await panel.sessionContext.session.kernel.requestExecute(request).done;
+    return reply.content.user_expressions.value;
+}"""
+
+
 class Lab:
     """A running JupyterLab server with a notebook folder of its own."""
 
-    def __init__(self, url: str, folder: Path, runtime: Path) -> None:
+    def __init__(self, url: str, folder: Path) -> None:
         self.url = url
         self.folder = folder
-        self._runtime = runtime
 
     def get(self, path: str) -> Any:
         """Ask the server's REST interface."""
@@ -77,10 +85,6 @@ class Lab:
         opened = Notebook(self, page, name, errors)
         opened.wait_for_kernel()
         return opened
-
-    def connection_file(self, kernel: str) -> str:
-        """Return where the server wrote how to reach a kernel."""
-        return str(self._runtime / f"kernel-{kernel}.json")
 
 
 class Notebook:
@@ -122,20 +126,16 @@ class Notebook:
                 self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
             if self._wait_for(lambda: self._prompts("[") > 0, 8):
                 break
-        done = self._wait_for(lambda: self._counted() == cells, max(5.0, end - time.monotonic()))
+        done = self._wait_for(lambda: self._counted() == cells or self._failures(), max(5.0, end - time.monotonic()))
+        assert not (failures := self._failures()), "\n".join(failures)
         assert done, f"{self._counted()} of {cells} code cells of {self.name} ran within {seconds} s"
-        failed = self.page.locator(
-            '.jp-RenderedText[data-mime-type="application/vnd.jupyter.stderr"], .jp-OutputArea-output.jp-mod-error'
-        )
-        texts = [text for text in failed.all_inner_texts() if "Traceback" in text or "Error" in text]
-        assert not texts, "\n".join(texts)
 
     def ask(self, expression: str) -> Any:
         """Evaluate an expression in the notebook's kernel and return the value through JSON."""
-        kernel = self.kernel()
-        assert kernel, f"{self.name} has no kernel"
-        with ThreadPoolExecutor(1) as pool:  # Playwright's event loop runs in this thread; the client needs one without
-            return pool.submit(_ask, self.lab.connection_file(kernel["id"]), expression).result(timeout=60)
+        value = self.page.evaluate(ASK, [self.name, f"__import__('json').dumps({expression}, default=str)"])
+        if value["status"] != "ok":
+            raise AssertionError(f"{expression}: {value['ename']}: {value['evalue']}")
+        return json.loads(ast.literal_eval(value["data"]["text/plain"]))
 
     def wait_until(self, expression: str, seconds: float = 15) -> Any:
         """Evaluate an expression in the kernel until it is true; return the value."""
@@ -162,6 +162,13 @@ class Notebook:
     def _prompts(self, start: str) -> int:
         texts = self.page.locator(".jp-Notebook .jp-CodeCell .jp-InputPrompt").all_inner_texts()
         return sum(text.startswith(start) and text != "[ ]:" for text in texts)
+
+    def _failures(self) -> list[str]:
+        """What went wrong in the notebook: errors, and everything on standard error."""
+        shown = self.page.locator(
+            '.jp-Notebook [data-mime-type="application/vnd.jupyter.stderr"], .jp-Notebook [data-mime-type="application/vnd.jupyter.error"]'
+        )
+        return shown.all_inner_texts()
 
     def _counted(self) -> int:
         texts = self.page.locator(".jp-Notebook .jp-CodeCell .jp-InputPrompt").all_inner_texts()
@@ -203,6 +210,7 @@ def serve(folder: Path) -> Iterator[Lab]:
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
         "IPYTHONDIR": str(folder / "ipython"),
+        "PYTHONPATH": str(REPOSITORY),  # the kernels run what the other tests run: this checkout
     }
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0",
@@ -212,7 +220,7 @@ def serve(folder: Path) -> Iterator[Lab]:
         server = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment, cwd=folder
         )
-    lab = Lab(f"http://127.0.0.1:{port}", notebooks, runtime)
+    lab = Lab(f"http://127.0.0.1:{port}", notebooks)
     try:
         end = time.monotonic() + 90
         while True:
@@ -253,20 +261,3 @@ def write_settings(plugin: Path, **values: Any) -> None:
 def _is_noise(message: Any) -> bool:
     text = f"{message.text} {message.location.get('url', '')}"
     return any(noise in text for noise in LAB_NOISE)
-
-
-def _ask(connection_file: str, expression: str) -> Any:
-    from jupyter_client.blocking.client import BlockingKernelClient
-
-    client = BlockingKernelClient(connection_file=connection_file)
-    client.load_connection_file()
-    client.start_channels()
-    try:
-        wrapped = f"__import__('json').dumps({expression})"
-        reply = client.execute("", user_expressions={"value": wrapped}, store_history=False, reply=True, timeout=45)
-        value = reply["content"]["user_expressions"]["value"]
-        if value["status"] != "ok":
-            raise AssertionError(f"{expression}: {value['ename']}: {value['evalue']}")
-        return json.loads(eval(value["data"]["text/plain"], {"__builtins__": {}}))
-    finally:
-        client.stop_channels()

@@ -31,9 +31,10 @@ def test_notebook_is_small_clean_and_opens_with_a_question(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs(path: Path, tmp_path: Path) -> None:
+def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from nbclient import NotebookClient
 
+    monkeypatch.setenv("PYTHONPATH", str(FOLDER.parent))
     notebook = nbformat.read(path, as_version=4)
     # The notebook's own folder is not where it runs: nothing may depend on files beside it.
     NotebookClient(
