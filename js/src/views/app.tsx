@@ -1,7 +1,9 @@
 // The page: toolbar, selection, and two columns that fold into one.
 
+import { Component, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { count, fmt } from "../geometry/format";
+import { messageOf } from "../store";
 import { Curves } from "./curves";
 import { Distribution } from "./distribution";
 import { Features } from "./features";
@@ -11,13 +13,36 @@ import { SelectionBar } from "./selection";
 import { Toolbar } from "./toolbar";
 import type { Ui } from "./ui";
 
+/** What a component throws is said in its place; the rest of the page goes on. */
+class Guard extends Component<{ children: ComponentChildren }, { error: string | null }> {
+  override state = { error: null as string | null };
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ error: messageOf(error) });
+  }
+
+  override render() {
+    if (this.state.error === null) return this.props.children;
+    return (
+      <p class="pdpw-strip pdpw-error" role="alert" data-testid="broken">
+        This part could not be drawn: {this.state.error}
+        <button type="button" onClick={() => this.setState({ error: null })}>
+          try again
+        </button>
+      </p>
+    );
+  }
+}
+
 export function App({ ui }: { ui: Ui }) {
   const { store } = ui;
   const message = useValue(() => store.messages.value.page);
   return (
     <>
-      <Toolbar ui={ui} />
-      <SelectionBar ui={ui} />
+      <Guard>
+        <Toolbar ui={ui} />
+        <SelectionBar ui={ui} />
+      </Guard>
       {message && (
         <p class="pdpw-strip pdpw-error" role="alert" data-testid="page-error">
           {message}
@@ -27,8 +52,12 @@ export function App({ ui }: { ui: Ui }) {
         </p>
       )}
       <div class="pdpw-columns">
-        <Features ui={ui} />
-        <Focus ui={ui} />
+        <Guard>
+          <Features ui={ui} />
+        </Guard>
+        <Guard>
+          <Focus ui={ui} />
+        </Guard>
       </div>
       <Spoken ui={ui} />
     </>
@@ -74,7 +103,11 @@ function Focus({ ui }: { ui: Ui }) {
       ].filter(Boolean)
     : [];
   const name = waiting && wanted ? wanted : (curve?.feature ?? wanted);
-  const subject = curve ? (scale === "" || scale === curve.output ? curve.output : `${scale} of ${curve.output}`) : "";
+  const subject = curve
+    ? scale === "" || scale === curve.output
+      ? curve.output
+      : `${scale} of ${/^[-\d.]+$/.test(curve.output) ? "class " : ""}${curve.output}`
+    : "";
   return (
     <div class="pdpw-focus" data-testid="focus">
       <div class="pdpw-head">

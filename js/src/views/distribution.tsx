@@ -153,7 +153,10 @@ export function Distribution({ ui }: { ui: Ui }) {
         <canvas ref={base} aria-hidden="true" />
         <canvas ref={over} aria-hidden="true" data-testid="histogram-overlay" />
       </div>
-      {!category && <Ends ui={ui} />}
+      <div class="pdpw-ends">
+        {!category && <Ends ui={ui} />}
+        <Hint ui={ui} />
+      </div>
     </div>
   );
 }
@@ -184,8 +187,8 @@ function Ends({ ui }: { ui: Ui }) {
     return true;
   };
   return (
-    <div class="pdpw-ends">
-      <span class="pdpw-muted">drag to select, or from</span>
+    <>
+      <span class="pdpw-muted">from</span>
       <End
         value={write(range?.low ?? null)}
         label={`${curve.feature} from`}
@@ -201,7 +204,25 @@ function Ends({ ui }: { ui: Ui }) {
         hint={write(xDomain[1])}
         commit={(t) => commit("high", t)}
       />
-    </div>
+    </>
+  );
+}
+
+/** What is under the pointer; else what one can do. */
+function Hint({ ui }: { ui: Ui }) {
+  const text = useValue(() => {
+    const scene = ui.scene.value;
+    const bar = ui.bar.value;
+    if (!scene) return "";
+    if (bar >= 0) return barText(scene, bar);
+    return scene.bands
+      ? "click a bar to select its rows; drag in the curves: the lines you cross"
+      : "drag to select rows; in the curves: the lines you cross";
+  });
+  return (
+    <span class="pdpw-hint pdpw-muted" data-testid="hint">
+      {text}
+    </span>
   );
 }
 
@@ -345,7 +366,6 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
           : scene.bands || onMissing(scene, x)
             ? "pointer"
             : "crosshair";
-    node.title = bar >= 0 ? barText(scene, bar) : "";
   };
   node.addEventListener(
     "pointerleave",

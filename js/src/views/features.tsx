@@ -40,7 +40,7 @@ export function orderOf(info: Info, overview: Overview | null, by: SortBy): numb
 }
 
 export const allDone = (overview: Overview | null): boolean =>
-  (overview?.features ?? [null]).every((f) => f !== null && (f.error !== null || (f.total > 0 && f.rows >= f.total)));
+  overview?.features.every((f) => f.error !== null || (f.total > 0 && f.rows >= f.total)) ?? false;
 
 function Spark({
   overview,
@@ -74,19 +74,27 @@ export function Features({ ui }: { ui: Ui }) {
   const large = useValue(() => store.public.size.value === "large");
   const [search, setSearch] = useState("");
   const [active, setActive] = useState<string | null>(null);
-  const [asked, setAsked] = useState(0); // each choice of the person's sorts anew
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(320);
   const box = useRef<HTMLDivElement>(null);
   const [id] = useState(() => `pdpw-f${Math.random().toString(36).slice(2, 8)}`);
   const rowHeight = large ? 48 : 36;
 
-  // The order changes when the person asks, and once when everything is known; never while numbers trickle in.
-  const settled = allDone(overview) || state === "stopped" || store.host.peek() !== "kernel";
-  const order = useMemo(
-    () => (info ? orderOf(info, settled || asked > 0 ? store.overview.peek() : null, sortBy) : []),
-    [info, sortBy, settled, asked, overview?.output],
-  );
+  // The order changes when the person asks, and once per output when everything is known; never while numbers trickle in.
+  const sorted = useRef({ info: null as Info | null, sortBy, output: "", order: [] as number[] });
+  const settled =
+    overview !== null &&
+    (allDone(overview) || state === "stopped" || state === "idle" || store.host.peek() !== "kernel");
+  if (info) {
+    const last = sorted.current;
+    const fresh = last.info !== info;
+    const news = settled && last.output !== overview.output;
+    if (fresh || news || last.sortBy !== sortBy) {
+      const order = orderOf(info, fresh && !settled ? null : overview, sortBy);
+      sorted.current = { info, sortBy, output: settled ? overview.output : last.output, order };
+    }
+  }
+  const { order } = sorted.current;
   const lookup = useMemo(() => new Map(overview?.features.map((f, i) => [f.name, i])), [overview]);
   const range = useMemo(() => {
     const all = extent(overview?.all);
@@ -169,7 +177,6 @@ export function Features({ ui }: { ui: Ui }) {
             title={SORTS.find(([by]) => by === sortBy)?.[2]}
             onChange={(event) => {
               store.set("sort_by", event.currentTarget.value as SortBy);
-              setAsked(asked + 1);
             }}
           >
             {SORTS.map(([by, name]) => (

@@ -86,7 +86,7 @@ export function Toolbar({ ui }: { ui: Ui }) {
     <div class="pdpw-top">
       <div class="pdpw-bar" role="toolbar" aria-label="Picture">
         <Output ui={ui} />
-        {info?.scale && <span class="pdpw-muted">{info.scale}</span>}
+        {info?.scale && info.scale !== info.outputs[0] && <span class="pdpw-muted">{info.scale}</span>}
         <span class="pdpw-rows" data-testid="rows" title="Rows of the background data that the curves stand on">
           {curve ? rowsText(curve) : ""}
           {info?.weighted ? " · weighted" : ""}
