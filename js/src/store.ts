@@ -205,6 +205,7 @@ export class Store {
     for (const [name, read] of readers) {
       const update = () => {
         if (this.host.peek() === "recorded" && this.#local) return;
+        if (this.host.peek() === "saved") this.setLive(true); // who sends is there
         try {
           read(this.#model.get(name));
         } catch (error) {
@@ -281,8 +282,29 @@ export class Store {
     });
     if (this.host.peek() === "kernel") {
       this.#guard.sent(name, value, Date.now());
-      this.#model.save_changes();
-    } else this.#local?.refresh();
+      try {
+        this.#model.save_changes();
+        return;
+      } catch {
+        this.setLive(false); // the host refuses to send when its kernel is gone
+        this.#returnToPicture();
+      }
+    }
+    this.#local?.refresh();
+  }
+
+  /** Without a kernel the curve on screen is the one there is. */
+  #returnToPicture(): void {
+    const curve = this.curve.peek();
+    if (!this.waiting.peek() || !curve) return;
+    this.say(
+      "curve",
+      `No kernel: the curve of ${this.public.feature.peek()} is not in this notebook. Run the cell to see it.`,
+    );
+    for (const name of ["feature", "output"] as const) {
+      this.public[name].value = curve[name];
+      this.#write(name, curve[name]);
+    }
   }
 
   /** Draws at once what was seen before, until the kernel's own answer comes. */
@@ -422,9 +444,11 @@ export class Store {
 
   #released = true;
   #lastSent = "";
+  #gesture = 0; // one drag may be sent more than once; its requests carry the same number
 
   /** Shows a brush at once and sends it when the pointer has rested for 150 ms. */
   brush(op: Op, condition: Condition): void {
+    if (this.#released) this.#gesture++;
     this.#released = false;
     this.draft.value = { op, condition };
     // Adding and removing are not repeatable: the kernel gets them once, at the release.
@@ -468,7 +492,8 @@ export class Store {
   #sendDraft(): void {
     const draft = this.draft.peek();
     if (!draft) return;
-    const key = JSON.stringify(draft);
+    const params = { ...draft, gesture: `${this.#prefix}-${this.#gesture}` };
+    const key = JSON.stringify(params);
     if (key === this.#lastSent) {
       if (this.#released && this.#waitingSelects === 0) this.#settle();
       return;
@@ -476,7 +501,7 @@ export class Store {
     this.#lastSent = key;
     const before = this.selection.peek().id;
     this.#waitingSelects++;
-    void this.ask("select", draft).then(() => {
+    void this.ask("select", params).then(() => {
       this.#waitingSelects--;
       if (!this.#released || this.#waitingSelects > 0) return;
       // The new selection is usually there before the reply; if not, give it a moment, so that nothing flickers.
@@ -519,9 +544,11 @@ export class Store {
       this.#watchBusy();
       try {
         this.#model.send({ kind: "request", id, method, params });
-      } catch (error) {
+      } catch {
+        // The host refuses to send when its kernel is gone; Lab restarts one without marking the view.
         this.#pending.delete(id);
-        reject(error instanceof Error ? error : new Error(String(error)));
+        this.setLive(false);
+        resolve(this.#request(method, params));
       }
     });
   }
