@@ -70,6 +70,9 @@ class Stub:
     def selects(self, index: int = 0) -> list[dict[str, Any]]:
         return [message["params"] for message in self.requests("select", index)]
 
+    def conditions(self, index: int = 0) -> list[tuple[str, dict[str, Any]]]:
+        return [(params["op"], params["condition"]) for params in self.selects(index)]
+
     def wait_for(self, expression: str, **options: Any) -> None:
         self.page.wait_for_function(expression, **options)
 
@@ -259,9 +262,9 @@ def test_drag_on_histogram_sends_the_range(stub: Stub) -> None:
     start, end = round(plot.px(5)), round(plot.px(20))
     stub.drag((start, plot.middle), (end, plot.middle), release=False)
     assert stub.page.locator(CURVES).get_attribute("data-shown") == "draft"  # the sample answers at once
-    sent = stub.wait_requests("select", 1)  # the pointer rests
+    stub.wait_requests("select", 1)  # the pointer rests
     expected = {"type": "range", "feature": "temp", "low": plot.readable(start), "high": plot.readable(end)}
-    assert sent[-1]["params"] == {"op": "replace", "condition": expected}
+    assert stub.conditions() == [("replace", expected)]
     stub.page.mouse.up()
     stub.page.wait_for_timeout(250)
     assert len(stub.selects()) == 1  # the release has nothing new to say
@@ -333,7 +336,8 @@ def test_click_on_levels_toggles(stub: Stub) -> None:
     plot = stub.plot(HIST)
     stub.page.mouse.click(plot.left + plot.centers[1], plot.middle)
     first = {"type": "levels", "feature": "season", "levels": [1]}
-    assert stub.wait_requests("select", 1)[-1]["params"] == {"op": "replace", "condition": first}
+    stub.wait_requests("select", 1)
+    assert stub.conditions() == [("replace", first)]
     stub.call("answer", {"id": 1, "text": "season == 'summer'", "n": 250, "conditions": [first]})
     stub.page.mouse.click(plot.left + plot.centers[3], plot.top + plot.y1 + 14)  # its label
     assert stub.wait_requests("select", 2)[-1]["params"]["condition"]["levels"] == [1, 3]
@@ -498,6 +502,38 @@ def test_without_a_kernel_the_saved_picture_can_be_brushed(stub: Stub) -> None:
     assert "No kernel" in stub.text("curve-message")
     stub.page.evaluate("stub.widgets[0].el.classList.remove('jupyter-widgets-disconnected')")
     stub.page.locator(".pdpw[data-host=kernel]").wait_for()
+
+
+def test_a_kernel_that_went_unannounced(stub: Stub) -> None:
+    stub.open()
+    stub.page.evaluate(
+        """() => {
+            const { model } = stub.widgets[0];
+            model.send = model.save_changes = () => { throw Error("Cannot send"); };
+        }"""
+    )
+    stub.page.locator("[data-testid=feature][data-name=hour]").click()
+    assert "No kernel" in stub.text("curve-message")
+    assert stub.text("title") == "temp"
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    stub.wait_for("document.querySelector('[data-testid=curves]').dataset.shown === 'sample'")
+    stub.call("answer", {"id": 9, "text": "temp > 1", "n": 7})  # a new kernel speaks
+    stub.page.locator(".pdpw[data-host=kernel]").wait_for()
+
+
+def test_one_drag_is_one_gesture(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(10), plot.middle), release=False)
+    stub.wait_requests("select", 1)
+    stub.page.mouse.move(plot.px(20), plot.middle, steps=3)
+    stub.page.mouse.up()
+    stub.wait_requests("select", 2)
+    stub.drag((plot.px(25), plot.middle), (plot.px(28), plot.middle))
+    stub.wait_requests("select", 3)
+    first, second, third = (params["gesture"] for params in stub.selects())
+    assert first == second != third
 
 
 def test_recorded_page_answers_itself(stub: Stub) -> None:

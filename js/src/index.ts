@@ -64,8 +64,13 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   outer?.addEventListener("abort", end, { once: true, signal });
 
   try {
-    const alive = () => store.setLive(!el.classList.contains(DEAD));
-    const life = new MutationObserver(alive);
+    let dead = el.classList.contains(DEAD);
+    if (dead) store.setLive(false);
+    const life = new MutationObserver(() => {
+      if (el.classList.contains(DEAD) === dead) return;
+      dead = !dead;
+      store.setLive(!dead);
+    });
     life.observe(el, { attributes: true, attributeFilter: ["class"] });
     const layout = new ResizeObserver(() => {
       root.dataset.layout = root.clientWidth < FOLD ? "narrow" : "wide";
@@ -76,8 +81,6 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
       layout.disconnect();
     });
     root.dataset.layout = root.clientWidth > 0 && root.clientWidth < FOLD ? "narrow" : "wide";
-    alive();
-
     const ui = new Ui(store, root, signal);
     let host: "light" | "dark" = "light";
     const theme = () => {

@@ -188,7 +188,8 @@ export type Op = "replace" | "add" | "remove";
 /** Everything the page may ask of the kernel. */
 export interface Requests {
   hello: Record<string, never>;
-  select: { op: Op; condition: Condition };
+  /** The same `gesture` again is the same act going on, one step for undo. */
+  select: { op: Op; condition: Condition; gesture: string };
   clear: Record<string, never>;
   invert: Record<string, never>;
   undo: Record<string, never>;
