@@ -660,6 +660,33 @@ def test_widgets_do_not_influence_each_other(make):
     assert (d.selection.n, d.feature, d._curve["rows"]) == (300, "temp", 300)
 
 
+def test_widgets_may_be_linked_by_the_user(make):
+    a, b, other = make(), make(), make(lambda X: X["z"].to_numpy(), pd.DataFrame({"z": np.arange(300.0)}))
+    traitlets.dlink((a, "selection"), (b, "selection"))
+    traitlets.dlink((a, "selection"), (other, "selection"))
+    a.select("flag & n > 2")
+    assert b.selection.text == a.selection.text
+    assert (other.selection.mask == a.selection.mask).all()
+    assert "another selection" in other.selection.text
+
+
+def test_curves_in_focus_outlive_a_small_cache(make):
+    model = Counting(predict)
+    w = make(model, cache_bytes=200_000, feature="temp")  # room for two features' curves
+    assert w.wait(20)
+    before = model.rows
+    w.select("flag")
+    assert w.wait(20)
+    assert w._split["exact"]
+    assert arrays(w._ice)["values"].shape[0] == 300
+    assert model.rows == before
+    for name in w.explainer.features:
+        w.feature = name
+        assert w.wait(20)
+        assert w._curve["feature"] == w._ice["feature"] == w._split["feature"] == name
+        assert w._curve["rows"] == 300
+
+
 def test_close_ends_the_thread_at_once_and_twice_is_fine(make):
     w = slow_widget(make)
     time.sleep(0.1)

@@ -89,15 +89,14 @@ class Controller:
     def focus(self, feature: str) -> None:
         """Show another feature."""
         with self.lock:
-            self.screen.feature = feature
+            self.screen.look_at(feature=feature)
             self._drop_parts()
             self._refocus()
 
     def show(self, output: str) -> None:
         """Show another output."""
         with self.lock:
-            self.screen.k = self.explainer.outputs.index(output)
-            self.screen.forget_splits()
+            self.screen.look_at(output=output)
             self._refocus()
             self._publish_overview()
             self._split_lines_later()
@@ -251,7 +250,6 @@ class Controller:
                 track.task.priority = self._priority(track)
 
     def _refocus(self) -> None:
-        self.screen.next_curve = 0.0
         self.screen.publish_curve()
         self._want()
         if not self._model_tasks():

@@ -311,7 +311,12 @@ class PDPWidget(WidgetTraits):
             return
         with self._controller.lock:
             for name, value in traits.items():
-                setattr(self, name, value)
+                # The focus may just be changing in another thread: never a picture of the feature before.
+                if (
+                    value.get("feature", self.feature) == self.feature
+                    and value.get("output", self.output) == self.output
+                ):
+                    setattr(self, name, value)
             if "_sample" in traits:
                 self._selection = self._selection_wire(self.selection)
 

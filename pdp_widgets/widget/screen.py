@@ -68,6 +68,8 @@ class Screen:
         """Curves of the selection and of the rest on their own, when not all curves fit in memory."""
         self.next_curve = self.next_overview = 0.0
         """When the page can take the next picture."""
+        self.held: Ice | None = None
+        """The curves in focus: the explainer's cache may want the room for others, but these are on screen."""
         self._axes: dict[str, Axis] = {}
         self._ice_sent: tuple[str, int, int, int] | None = None
 
@@ -89,6 +91,17 @@ class Screen:
     def goal(self, track: Track) -> int:
         """How many rows of a feature to compute: all of the focus, of others as many as the budget pays for."""
         return track.goal(BUDGET, in_full=track.name == self.feature)
+
+    def look_at(self, *, feature: str | None = None, output: str | None = None) -> None:
+        """Change the focus."""
+        if feature is not None:
+            self.feature = feature
+        if output is not None:
+            self.k = self.explainer.outputs.index(output)
+            self.forget_splits()
+        self.held = self.focus.ice
+        self.next_curve = 0.0
+        self._ice_sent = None
 
     def forget_splits(self) -> None:
         """Drop what belongs to another selection or output."""
@@ -127,6 +140,7 @@ class Screen:
     def publish_curve(self) -> None:
         """Show the focused feature, and both sides of the selection."""
         track = self.focus
+        self.held = track.ice
         if track.dirty:
             self.refresh(track)
         if track.grid is None and track.error is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from pdp_widgets.inputs import InputError
 from pdp_widgets.inputs.subgroup import And, Levels, Missing, Node, Not, Or, Range, Rows, conjunction, parse
 
 from .wire import pack
@@ -120,18 +121,29 @@ class History:
         if given is None or (isinstance(given, str) and not given.strip()):
             return None
         if isinstance(given, Selection):
-            return (
-                given.node
-                if given is self.current or not given
-                else self._named(given.mask, "rows of another selection")
-            )
+            return self._adopt(given)
         if isinstance(given, str):
             return parse(given, self.explainer.table, self._rows)
         if isinstance(given, Node):
-            return given
+            known = all(self._rows.get(leaf.name) is leaf for leaf in _leaves(given) if isinstance(leaf, Rows))
+            return given if known else self._named(given.mask(self.explainer.table), "rows given in Python")
         mask = self.explainer.mask(given)
         assert mask is not None
         return self._named(np.array(mask, dtype=bool), "rows given in Python")
+
+    def _adopt(self, given: Selection) -> Node | None:
+        """Read a selection, also another widget's: by its condition where that means the same rows here."""
+        if given is self.current or given.node is None:
+            return given.node
+        try:
+            plain = not any(isinstance(leaf, Rows) for leaf in _leaves(given.node))
+            if plain and np.array_equal(given.node.mask(self.explainer.table), given.mask):
+                return given.node
+        except InputError:
+            pass
+        mask = self.explainer.mask(given.mask)
+        assert mask is not None
+        return self._named(mask.copy(), "rows of another selection")
 
     def set(self, node: Node | None) -> Selection:
         """Make this the current condition.
