@@ -306,15 +306,21 @@ def _count(bins: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 def _edges(grid: Grid, values: np.ndarray) -> np.ndarray:
-    """Return histogram edges over the grid and half its width beyond, as far as there are rows."""
+    """Return histogram edges over the grid and the rows near it.
+
+    Far rows would leave most of the axis empty: where they are far from the grid the axis ends at the 1 % and 99 % quantiles.
+    """
     points = grid.positions[grid.ordered]
     if not len(points):
         points = values if len(values) else np.zeros(1)
     low, high = float(points.min()), float(points.max())
-    pad = (high - low) / 2
+    near, width = 0.15 * (high - low), (high - low) / 2
     if len(values):
-        low = min(low, max(float(values.min()), low - pad))
-        high = max(high, min(float(values.max()), high + pad))
+        least, first, last, most = np.quantile(values, [0, 0.01, 0.99, 1])
+        low, high = (
+            min(low, least if least >= low - near else max(first, low - width)),
+            max(high, most if most <= high + near else min(last, high + width)),
+        )
     if grid.feature.kind == "integer":
         low, high = np.floor(low), np.ceil(high)
         width = max(1.0, np.ceil((high - low + 1) / _MOST_BINS))
