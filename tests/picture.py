@@ -17,7 +17,7 @@ def main() -> None:
         chromium = find_chromium(playwright)
         assert chromium, "no Chromium found"
         browser = launch(playwright, chromium)
-        page = browser.new_page(viewport={"width": 1320, "height": 1100}, device_scale_factor=1.5)
+        page = browser.new_page(viewport={"width": 1240, "height": 1100}, device_scale_factor=1.25)
         notebook = lab.open(page, REPOSITORY / "notebooks" / "quickstart.ipynb")
         notebook.command("application:toggle-left-area")
         notebook.run_all()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+# Imported early: tqdm silences its own notice with `catch_warnings`, which another thread at work can undo.
+from tqdm.auto import tqdm
+
 
 def bar(total: int, what: str, progress: bool | None) -> Any:
     """Return a ``tqdm.auto`` bar that shows itself after a second, or a silent one.
@@ -17,8 +20,6 @@ def bar(total: int, what: str, progress: bool | None) -> Any:
     progress : bool or None
         True: at once; None: when it takes longer than a second; False: never.
     """
-    from tqdm.auto import tqdm
-
     return tqdm(
         total=total,
         desc=what,

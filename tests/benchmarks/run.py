@@ -260,7 +260,8 @@ def first_curve() -> Iterator[Row]:
 @measurement
 def bytes_sent() -> Iterator[Row]:
     """Everything that goes to the page until a 2000 x 10 widget is at rest, without the bundle."""
-    from comm import base_comm
+    import comm
+    from comm.base_comm import BaseComm
     from sklearn.ensemble import GradientBoostingRegressor
 
     from pdp_widgets import PDPWidget
@@ -270,25 +271,26 @@ def bytes_sent() -> Iterator[Row]:
     sent: list[int] = []
     bundle = 0
 
-    def publish(
-        self: Any, msg_type: str, data: Any = None, metadata: Any = None, buffers: Any = None, **keys: Any
-    ) -> None:
-        nonlocal bundle
-        state = (data or {}).get("state", {})
-        bundle += len(str(state.get("_esm", ""))) + len(str(state.get("_css", "")))
-        sent.append(len(json.dumps(data, default=str)) + sum(memoryview(part).nbytes for part in buffers or ()))
+    class CountingComm(BaseComm):
+        def publish_msg(
+            self, msg_type: str, data: Any = None, metadata: Any = None, buffers: Any = None, **keys: Any
+        ) -> None:
+            nonlocal bundle
+            state = (data or {}).get("state", {})
+            bundle += len(str(state.get("_esm", ""))) + len(str(state.get("_css", "")))
+            sent.append(len(json.dumps(data, default=str)) + sum(memoryview(part).nbytes for part in buffers or ()))
 
-    original, base_comm.BaseComm.publish_msg = base_comm.BaseComm.publish_msg, publish
+    original, comm.create_comm = comm.create_comm, CountingComm
     try:
         widget = PDPWidget(model, X)
         widget._repr_mimebundle_()
         settle(widget)
-        at_rest = sum(sent) - bundle
-        first = len(sent)
+        at_rest, first = sum(sent) - bundle, len(sent)
+        assert bundle > 10_000, "the comm was not seen"
         widget.select("x0 > 0.5")
         settle(widget)
     finally:
-        base_comm.BaseComm.publish_msg = original
+        comm.create_comm = original
     yield Row(
         "sent to the page, 2000 x 10, until at rest",
         at_rest / 1e6,
