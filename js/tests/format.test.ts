@@ -10,6 +10,7 @@ import {
   parseX,
   percent,
 } from "../src/geometry/format";
+import { moments, ticks } from "../src/geometry/ticks";
 
 const M = "\u2212";
 
@@ -74,6 +75,40 @@ describe("ticks", () => {
   });
   it("name durations", () => {
     expect(durationTicks([0, 4 * 86400e3], 4).labels).toContain("2.00 d");
+  });
+});
+
+describe("round numbers", () => {
+  it("are exact decimals", () => {
+    expect(ticks(0, 1, 5)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
+    expect(ticks(-0.3, 0.3, 6)).toEqual([-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3]);
+    expect(ticks(0, 350, 6)).toEqual([0, 50, 100, 150, 200, 250, 300, 350]);
+    expect(ticks(3, 3, 5)).toEqual([3]);
+    expect(ticks(Number.NaN, 1, 5)).toEqual([]);
+  });
+  it("are about as many as wanted, at any size", () => {
+    for (const size of [1e-290, 1e-12, 0.3, 7, 1e9, 1e290])
+      for (const wanted of [2, 5, 10]) {
+        const n = ticks(0.1 * size, 1.3 * size, wanted).length;
+        expect(n).toBeGreaterThanOrEqual(wanted / 2);
+        expect(n).toBeLessThanOrEqual(wanted * 2);
+      }
+  });
+  it("are round moments from milliseconds to centuries", () => {
+    const start = Date.UTC(2021, 2, 5, 3, 4, 5, 600);
+    for (const span of [5, 300, 4e3, 90e3, 5e6, 1e8, 2e9, 4e10, 3e11, 4e12]) {
+      const found = moments(start, start + span, 5);
+      expect(found.length).toBeGreaterThanOrEqual(2);
+      expect(found.length).toBeLessThanOrEqual(12);
+      expect(found.every((t) => t >= start && t <= start + span)).toBe(true);
+    }
+    const months = moments(Date.UTC(2021, 10, 20), Date.UTC(2022, 6, 1), 8).map((t) =>
+      new Date(t).toISOString().slice(0, 10),
+    );
+    expect(months).toContain("2022-01-01");
+    expect(months).toContain("2022-05-01");
+    const weeks = moments(Date.UTC(2021, 0, 1), Date.UTC(2021, 1, 1), 5);
+    expect(weeks.every((t) => new Date(t).getUTCDay() === 1)).toBe(true);
   });
 });
 

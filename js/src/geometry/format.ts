@@ -1,8 +1,7 @@
 // Numbers, dates and durations as short text. Three significant digits for reading, as many as needed for ticks.
 
-import { ticks } from "d3-array";
-import { utcTicks } from "d3-time";
 import type { AxisKind } from "../model";
+import { moments, ticks } from "./ticks";
 
 const MINUS = "\u2212";
 const pretty = (text: string) => text.replace(/^-/, MINUS).replace(/e-/, `e${MINUS}`).replace("e+", "e");
@@ -173,7 +172,7 @@ const formats: [number, (date: Date) => string][] = [
 ];
 
 export function dateTicks(domain: [number, number], wanted: number): Ticks {
-  const values = utcTicks(new Date(domain[0]), new Date(domain[1]), Math.max(2, wanted)).map(Number);
+  const values = moments(domain[0], domain[1], Math.max(2, wanted));
   const step = values.length > 1 ? values[1] - values[0] : 24 * HOUR;
   const write = formats.find(([least]) => step >= least)![1];
   const labels = values.map((v) => write(new Date(v)));
