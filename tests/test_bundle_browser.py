@@ -219,6 +219,80 @@ def test_no_usable_numbers(stub: Stub) -> None:
     stub.page.get_by_text("the model returned no usable numbers").wait_for()
 
 
+ODD_CURVES: dict[str, dict[str, Any]] = {
+    "one point": {"x": [3.0], "average": [1.0], "labels": ["3"], "hist": {"edges": [2.5, 3.5], "counts": [9]}},
+    "one point and missing": {"x": [3.0, None], "average": [1.0, 2.0], "labels": ["3", "missing"], "missing": 1,
+                              "hist": {"edges": [2.5, 3.5], "counts": [9, 4]}},
+    "only missing": {"x": [None], "average": [2.0], "labels": ["missing"], "missing": 0, "hist": {"edges": None, "counts": [4]}},
+    "no histogram": {"x": [0, 1, 2], "average": [1, None, 2], "labels": ["0", "1", "2"], "hist": None},
+    "one level": {"kind": "category", "x": [0], "average": [5.0], "labels": ["a"], "hist": {"edges": None, "counts": [9]}},
+    "missing level": {"kind": "category", "x": [0, 1], "average": [5.0, 6.0], "labels": ["a", "missing"], "missing": 1,
+                      "hist": {"edges": None, "counts": [9, 1]}},
+    "huge": {"x": [-1e300, 1e300], "average": [-1e200, 1e200], "labels": ["a", "b"], "hist": {"edges": [-1e300, 1e300], "counts": [3]}},
+    "denormal": {"x": [0, 1e-310], "average": [0, 1e-310], "labels": ["a", "b"], "hist": {"edges": [0, 1e-310], "counts": [3]}},
+    "constant average": {"x": [0, 1], "average": [1e9, 1e9], "labels": ["0", "1"], "hist": {"edges": [0, 1], "counts": [0]}},
+    "durations": {"kind": "timedelta", "x": [0, 9e7], "average": [0, 1], "labels": ["0", "1 d"], "hist": {"edges": [0, 9e7], "counts": [3]}},
+    "dates before 1970": {"kind": "datetime", "x": [-2e12, -1e12], "average": [0, 1], "labels": ["a", "b"],
+                          "hist": {"edges": [-2e12, -1e12], "counts": [3]}},
+    "nothing": {"x": [], "average": [], "labels": [], "hist": None, "error": "feature 'x' could not be computed"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_CURVES)
+def test_odd_curves_do_not_break_the_page(stub: Stub, name: str) -> None:
+    stub.open(record={"rows": 60, "sample": 20, "only": ["temp"]})
+    curve = {
+        "kind": "number",
+        "missing": -1,
+        "thin": None,
+        "stderr": None,
+        "deciles": None,
+        "missing_count": 3,
+        "infinite_count": 2,
+    }
+    curve |= {
+        "feature": "temp",
+        "output": "count",
+        "integer": False,
+        "rows": 60,
+        "total": 60,
+        "note": "odd",
+        "error": None,
+    }
+    curve |= {"importance": None, "heterogeneity": None} | ODD_CURVES[name]
+    k = len(curve["x"])
+    stub.page.evaluate(
+        """([curve, k]) => {
+            const lines = {dtype: "float32", shape: [20, k], view: new Float32Array(20 * k).map((_, i) => i % 7).buffer};
+            stub.widgets[0].model.set("_curve", curve);
+            stub.widgets[0].model.set("_ice", {feature: "temp", output: "count", offset: 0, values: lines,
+                own: Array.from({length: 20}, (_, i) => curve.x[i % Math.max(1, k)] ?? null), fitted: Array(20).fill(0)});
+        }""",
+        [curve, k],
+    )
+    stub.page.wait_for_timeout(60)
+    stub.call("answer", {"id": 1, "text": "x", "n": 30, "split": False})
+    stub.page.get_by_test_id("centered").click()
+    stub.page.wait_for_timeout(60)
+    assert stub.page.locator("[data-testid=page-error], [data-testid=broken]").count() == 0
+    if k == 0:
+        assert "could not be computed" in stub.text("curve-error")
+        assert stub.call("painted", "curves") == 0
+        return
+    assert stub.call("painted", "curves") > 100
+    plot = stub.plot(CURVES)
+    stub.page.mouse.move(plot.left + (plot.x0 + plot.x1) / 2, plot.middle)
+    stub.page.get_by_test_id("readout").wait_for()
+    hist = stub.plot(HIST)
+    stub.drag((plot.left + hist.x0 + 9, hist.middle), (plot.left + hist.x1 - 9, hist.middle))
+    stub.page.locator(HIST).press("ArrowRight")
+    stub.page.wait_for_timeout(60)
+    assert stub.page.locator("[data-testid=page-error], [data-testid=broken]").count() == 0
+    for condition in (message["condition"] for message in stub.selects() if message["condition"]["type"] == "range"):
+        ends = [condition[side] for side in ("low", "high") if condition[side] is not None]
+        assert ends == sorted(ends)
+
+
 def test_converging_curves_show_band_and_progress(stub: Stub) -> None:
     stub.open(record={"done": 0.2, "rows": 500, "sample": 100, "only": ["temp", "hour"]})
     assert stub.text("rows").startswith("rows 100 of 500 · ± ")

@@ -24,6 +24,8 @@ export class LocalKernel {
       const same = mask?.every((v, i) => v === sample[i]);
       this.#state = same ? plain : { conditions: [], base: Uint8Array.from(sample), baseText: text };
     }
+    // What was done before the kernel went cannot be undone here.
+    store.selection.value = { ...store.selection.peek(), can_undo: false, can_redo: false };
     if (all) this.refresh();
   }
 

@@ -19,6 +19,11 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
   return ctx;
 }
 
+/** Empties canvases whose subject is gone. */
+export function wipe(...canvases: (HTMLCanvasElement | null)[]): void {
+  for (const canvas of canvases) canvas?.getContext("2d")?.clearRect(0, 0, canvas.width * 4, canvas.height * 4);
+}
+
 /** Runs `draw` at most once per frame; stops for good when the signal aborts. */
 export function framed(draw: () => void, signal: AbortSignal): () => void {
   let handle = 0;

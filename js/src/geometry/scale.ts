@@ -10,10 +10,14 @@ export interface Linear {
 export function linear(domain: [number, number], range: [number, number]): Linear {
   const [d0, d1] = domain;
   const [r0, r1] = range;
-  const slope = d1 === d0 ? 0 : (r1 - r0) / (d1 - d0);
-  const scale = (value: number) => (slope === 0 ? (r0 + r1) / 2 : r0 + (value - d0) * slope);
+  // In halves and as a share of the width, so that neither 1e308 nor 1e-310 overflows.
+  const width = d1 / 2 - d0 / 2;
+  const scale = (value: number) => (width === 0 ? (r0 + r1) / 2 : r0 + ((value / 2 - d0 / 2) / width) * (r1 - r0));
   return Object.assign(scale, {
-    invert: (pixel: number) => (slope === 0 ? d0 : d0 + (pixel - r0) / slope),
+    invert: (pixel: number) => {
+      const share = r1 === r0 ? 0 : (pixel - r0) / (r1 - r0);
+      return d0 * (1 - share) + d1 * share;
+    },
     domain,
     range,
   });

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { paintCurvesBase, paintCurvesOverlay, type Rect } from "../draw/curves";
-import { framed, prepare } from "../draw/layers";
+import { framed, prepare, wipe } from "../draw/layers";
 import { firstOf, invertX, type Scene } from "../draw/scene";
 import { fmt } from "../geometry/format";
 import { nearest, nearestLine } from "../geometry/hit";
@@ -47,7 +47,11 @@ export function Curves({ ui }: { ui: Ui }) {
         const paintBase = framed(
           guarded(() => {
             const scene = ui.scene.peek();
-            if (!scene) return;
+            if (!scene) {
+              wipe(base.current, over.current);
+              delete node.dataset.drawn;
+              return;
+            }
             const ctx = prepare(base.current!, scene.width, scene.height);
             if (ctx) paintCurvesBase(ctx, scene, ui.colours.peek());
             publishArea(node, scene, scene.y.range[0], scene.y.range[1]);

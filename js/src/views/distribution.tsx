@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { barsOf, paintHistogramBase, paintHistogramOverlay } from "../draw/histogram";
-import { framed, prepare } from "../draw/layers";
+import { framed, prepare, wipe } from "../draw/layers";
 import type { Scene } from "../draw/scene";
 import { count, fmtX, parseX, percent } from "../geometry/format";
 import { brushHandle, type Handle } from "../geometry/hit";
@@ -85,7 +85,11 @@ export function Distribution({ ui }: { ui: Ui }) {
         const paintBase = framed(
           guarded(() => {
             const scene = ui.scene.peek();
-            if (!scene) return;
+            if (!scene) {
+              wipe(base.current, over.current);
+              delete node.dataset.drawn;
+              return;
+            }
             const ctx = prepare(base.current!, scene.width, scene.histHeight);
             if (ctx) paintHistogramBase(ctx, scene, ui.colours.peek(), ui.measure.peek());
             publishArea(node, scene, scene.histTop, scene.histBottom);
