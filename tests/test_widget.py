@@ -744,4 +744,6 @@ def test_waiting_inside_an_observer_is_refused_instead_of_hanging(make):
     w.observe(observer, ["feature", "selection"])
     w.set_state({"feature": "x3"})
     ask(w, "query", text="x1 > 0")
-    assert len(errors) == 2
+    w.feature = "x4"
+    w.select("x2 > 0")
+    assert len(errors) == 4

@@ -6,7 +6,6 @@ and the page is told at a pace it can follow. It knows nothing of traits, and of
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from .sample import stratified
 from .screen import BUDGET, Page, Screen
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Iterator
 
     from pdp_widgets.explain import Explainer, Ice
@@ -47,13 +47,14 @@ class Controller:
     page : Page
     feature, output : str
         What is in focus.
+    lock : threading.RLock
+        Held while the state on screen changes or a picture of it is made, never while the model works.
     """
 
-    def __init__(self, explainer: Explainer, page: Page, feature: str, output: str) -> None:
+    def __init__(self, explainer: Explainer, page: Page, feature: str, output: str, lock: threading.RLock) -> None:
         self.explainer, self.page = explainer, page
         self.screen = Screen(explainer, page, feature, output)
-        self.lock = threading.RLock()
-        """Held while the state on screen changes or a picture of it is made, never while the model works."""
+        self.lock = lock
         self.worker = Worker("pdp_widgets")
         self._visible = list(explainer.features)[:_VISIBLE_AT_FIRST]
         self._base_task: Task | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import traitlets as t
@@ -17,10 +18,10 @@ from . import picture, protocol
 from .controller import Controller
 from .export import write_html
 from .selection import History, IceBox, Op, Selection, from_wire, to_wire
-from .traits import WidgetInputError, WidgetTraits, require_bundle
+from .traits import PICTURES, Focus, WidgetInputError, WidgetTraits, require_bundle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from pathlib import Path
     from typing import Literal
@@ -77,7 +78,7 @@ class PDPWidget(WidgetTraits):
     >>> w.select("temp > 20 & season == 'SUMMER'").n  # doctest: +SKIP
     """
 
-    selection: Any = t.TraitType()
+    selection: Any = Focus()
     """The selected rows (``.mask``, ``.conditions``, ``.text``, ``.n``); may be observed, and set to whatever ``select`` takes."""
 
     def __init__(
@@ -122,7 +123,8 @@ class PDPWidget(WidgetTraits):
             self.explainer = Explainer(model, X, y, **options)
         self._history = History(self.explainer)
         self._controller: Controller | None = None
-        self._updating = threading.local()
+        self._lock = threading.RLock()
+        self._local = threading.local()
         self._checker = protocol.Checker(self.explainer.features, self.explainer.outputs, self.explainer.grid)
         view.setdefault("feature", next(iter(self.explainer.features)))
         view.setdefault("output", self.explainer.default_output)
@@ -132,7 +134,7 @@ class PDPWidget(WidgetTraits):
         }
         running = {"state": "running", "done": 0, "total": 0, "label": "", "message": None}
         super().__init__(selection=self._history.current, _progress=running, **pictures, **view)
-        self._controller = Controller(self.explainer, self, self.feature, self.output)
+        self._controller = Controller(self.explainer, self, self.feature, self.output, self._lock)
         self.on_msg(self._on_message)
         self._controller.start()
 
@@ -171,29 +173,33 @@ class PDPWidget(WidgetTraits):
         InputError
             For a query that cannot be read or names an unknown feature, or a mask of another length.
         """
-        node = self._history.read(subgroup)
-        if op == "replace":
-            return self._show(self._history.set(node))
-        if op not in ("add", "remove"):
+        if op not in ("replace", "add", "remove"):
             raise InputError(f"op={op!r}; expected 'replace', 'add' or 'remove'")
-        return self.selection if node is None else self._show(self._history.combine(op, node))
+        with self.changing():
+            node = self._history.read(subgroup)
+            if op == "replace":
+                return self._show(self._history.set(node))
+            return self.selection if node is None else self._show(self._history.combine(op, node))
 
     def clear(self) -> None:
         """Select nothing: all rows count."""
         if self.selection:
-            self._show(self._history.set(None))
+            self.select(None)
 
     def invert(self) -> Selection:
         """Select the other rows."""
-        return self._show(self._history.invert())
+        with self.changing():
+            return self._show(self._history.invert())
 
     def undo(self) -> Selection:
         """Go back to the selection before."""
-        return self._show(self._history.undo())
+        with self.changing():
+            return self._show(self._history.undo())
 
     def redo(self) -> Selection:
         """Take back ``undo``."""
-        return self._show(self._history.redo())
+        with self.changing():
+            return self._show(self._history.redo())
 
     def stop(self) -> None:
         """Stop computing; what is there stays."""
@@ -216,7 +222,7 @@ class PDPWidget(WidgetTraits):
         bool
             Whether it is.
         """
-        if getattr(self._updating, "now", False):
+        if self._may_not_wait:
             raise RuntimeError("wait() inside an observer would wait for itself")
         return self._running.wait(timeout)
 
@@ -237,7 +243,7 @@ class PDPWidget(WidgetTraits):
         pathlib.Path
         """
         self.wait(timeout)
-        with self._running.lock:
+        with self._lock:
             return write_html(self, self._screen, path, title or f"{self._info['model']}: partial dependence")
 
     def close(self) -> None:
@@ -293,30 +299,35 @@ class PDPWidget(WidgetTraits):
         """Take what the page sent; traitlets cannot have two threads set traits at once."""
         if self._controller is None:
             return
-        with self._controller.lock:
-            self._updating.now = True
+        with self.changing():
             try:
-                super().set_state(
-                    {name: value for name, value in sync_data.items() if name in _VIEW_OPTIONS | {"layout"}}
-                )
+                super().set_state({name: value for name, value in sync_data.items() if name not in PICTURES})
             except t.TraitError:
                 logger.warning("the page sent a value that does not exist", exc_info=True)
                 self.send_state([name for name in sync_data if name in _VIEW_OPTIONS])
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Keep the worker from making pictures while what is on screen changes."""
+        outermost = not self._may_not_wait
+        with self._lock:
+            self._local.changing = True
+            try:
+                yield
             finally:
-                self._updating.now = False
+                self._local.changing = not outermost
+
+    @property
+    def _may_not_wait(self) -> bool:
+        return getattr(self._local, "changing", False)
 
     def publish(self, **traits: Any) -> None:
         """Show new pictures (called by the controller, under its lock)."""
-        if self._controller is None:
-            return
-        with self._controller.lock:
+        with self._lock:
+            if self._controller is None:
+                return
             for name, value in traits.items():
-                # The focus may just be changing in another thread: never a picture of the feature before.
-                if (
-                    value.get("feature", self.feature) == self.feature
-                    and value.get("output", self.output) == self.output
-                ):
-                    setattr(self, name, value)
+                setattr(self, name, value)
             if "_sample" in traits:
                 self._selection = self._selection_wire(self.selection)
 
@@ -325,10 +336,10 @@ class PDPWidget(WidgetTraits):
         controller = self._controller
         if controller is None:
             return
-        with controller.lock:
+        with self.changing():
             fresh = self._history.refresh(lambda box: controller.box_answer(box) if box.feature == feature else None)
-        if fresh is not None:
-            self._show(fresh)
+            if fresh is not None:
+                self._show(fresh)
 
     # ---- the page's requests -----------------------------------------------------------------
 
@@ -342,15 +353,13 @@ class PDPWidget(WidgetTraits):
             if content["kind"] == "cancel":
                 return  # requests are answered at once; there is nothing left to cancel
             request = self._checker.request(content)
-            self._updating.now = True
-            reply = protocol.ok(request_id, self._do(request.method, request.params))
+            with self.changing():
+                reply = protocol.ok(request_id, self._do(request.method, request.params))
         except PDPWidgetsError as error:
             reply = protocol.error(request_id, str(error))
         except Exception as error:
             logger.exception("a request of the page failed")
             reply = protocol.error(request_id, f"{type(error).__name__}: {error}")
-        finally:
-            self._updating.now = False
         self.send(reply)
 
     def _do(self, method: str, params: dict[str, Any]) -> Any:
@@ -408,7 +417,7 @@ class PDPWidget(WidgetTraits):
         controller = self._controller
         if controller is None:
             return
-        with controller.lock:
+        with self._lock:
             self._selection = self._selection_wire(change["new"])
             controller.select(change["new"])
 

@@ -54,16 +54,25 @@ def _private(default: Any = None) -> Any:
     return t.Dict(default or {}).tag(sync=True, echo_update=False)
 
 
+class Focus(t.TraitType):
+    """A trait that decides what is on screen: it changes between two pictures, not while one is made."""
+
+    def set(self, obj: Any, value: Any) -> None:
+        """Change the value, and all that follows from it, at once."""
+        with obj.changing():
+            super().set(obj, value)
+
+
 class WidgetTraits(anywidget.AnyWidget):
     """The synced state of a widget, and nothing else."""
 
     # anywidget's own watching of a file holds every widget ever made; only work on the page needs it.
     _esm: Any = BUNDLE if HOT_RELOAD else t.Unicode().tag(sync=True)
 
-    feature: Any = t.TraitType("").tag(sync=True)
+    feature: Any = Focus("").tag(sync=True)
     """The feature in focus; may be set to its name, column label or position."""
 
-    output: Any = t.TraitType("").tag(sync=True)
+    output: Any = Focus("").tag(sync=True)
     """The output in focus (the class, of a classifier); may be set to its name, label or position."""
 
     centered = t.Bool(default_value=False).tag(sync=True)
