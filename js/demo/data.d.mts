@@ -1,4 +1,4 @@
-import type { Record_ } from "../src/store";
+import type { PageRecord } from "../src/seen";
 
 export function pack(values: ArrayLike<number>, dtype: string, shape?: number[]): unknown;
 export function makeRecord(options?: {
@@ -9,4 +9,4 @@ export function makeRecord(options?: {
   extra?: number;
   done?: number;
   only?: string[] | null;
-}): Record_;
+}): PageRecord;

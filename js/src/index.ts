@@ -19,7 +19,8 @@
 import { render as draw, h } from "preact";
 import type { HostModel } from "./model";
 import { StaticModel } from "./record";
-import { messageOf, type Record_, Store } from "./store";
+import type { PageRecord } from "./seen";
+import { messageOf, Store } from "./store";
 import css from "./styles.css";
 import { watchScheme } from "./theme";
 import { App } from "./views/app";
@@ -124,7 +125,7 @@ function keys(store: Store, root: HTMLElement, signal: AbortSignal): void {
       } else if (control && (key === "y" || (key === "z" && event.shiftKey))) {
         if (selection.can_redo) void store.ask("redo", {});
       } else if (key === "escape") {
-        if (store.draft.peek()) store.drop();
+        if (store.brush.draft.peek()) store.brush.drop();
         else if (selection.text !== "") void store.ask("clear", {});
       } else if (key === "/" && !control) {
         root.querySelector<HTMLInputElement>("[data-testid=search]")?.focus();
@@ -162,7 +163,7 @@ export default () => {
 };
 
 /** Draws a recorded page: what was on screen, with selections answered on the page. Returns the teardown. */
-export function mount(el: HTMLElement, record: Record_): () => void {
+export function mount(el: HTMLElement, record: PageRecord): () => void {
   const store = new Store(new StaticModel(record.traits), record);
   const end = view(store, el);
   return () => {

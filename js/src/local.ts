@@ -4,7 +4,7 @@
 import { apply, EMPTY_STATE, invert, isEmpty, type State, stateMask, stateText } from "./geometry/conditions";
 import { resample } from "./geometry/resample";
 import { splitMeans } from "./geometry/subset";
-import { type Method, type Overview, type Requests, SPARK } from "./model";
+import { type Method, type Overview, type RequestParams, SPARK } from "./model";
 import type { Store } from "./store";
 
 export class LocalKernel {
@@ -33,10 +33,10 @@ export class LocalKernel {
     return this.#store.sample.peek()?.rows.length ?? this.#store.ice.peek()?.m ?? 0;
   }
 
-  handle<M extends Method>(method: M, params: Requests[M]): unknown {
+  handle<M extends Method>(method: M, params: RequestParams[M]): unknown {
     switch (method) {
       case "select": {
-        const { op, condition } = params as Requests["select"];
+        const { op, condition } = params as RequestParams["select"];
         return this.#move(apply(this.#state, op, condition, this.#store.known, this.#rows));
       }
       case "clear":
@@ -53,7 +53,7 @@ export class LocalKernel {
         return this.#publish();
       }
       case "query":
-        if ((params as Requests["query"]).text.trim() === "") return this.#move(EMPTY_STATE);
+        if ((params as RequestParams["query"]).text.trim() === "") return this.#move(EMPTY_STATE);
         throw new Error("A typed condition needs a running kernel. Drag or click to select here.");
       case "stop":
       case "resume":
@@ -102,7 +102,7 @@ export class LocalKernel {
       can_redo: this.#future.length > 0,
       approx: m < total,
     };
-    store.draft.value = null;
+    store.brush.draft.value = null;
     this.refresh();
     return null;
   }

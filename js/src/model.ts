@@ -186,7 +186,7 @@ export interface Progress {
 export type Op = "replace" | "add" | "remove";
 
 /** Everything the page may ask of the kernel. */
-export interface Requests {
+export interface RequestParams {
   hello: Record<string, never>;
   /** The same `gesture` again is the same act going on, one step for undo. */
   select: { op: Op; condition: Condition; gesture: string };
@@ -200,7 +200,7 @@ export interface Requests {
   visible: { features: string[] };
 }
 
-export type Method = keyof Requests;
+export type Method = keyof RequestParams;
 
 export interface Reply {
   kind: "reply";

@@ -2,29 +2,31 @@
 // No DOM here. One store per model where the host allows it, else one per view.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import { evaluate, type Known, type Lookup, others } from "./geometry/conditions";
+import { Brush, type Draft } from "./brush";
+import { EchoGuard } from "./echo";
+import { evaluate, type Lookup } from "./geometry/conditions";
 import { previewSplit } from "./geometry/subset";
 import { LocalKernel } from "./local";
 import {
-  type Condition,
   type Curve,
   type HostModel,
   type Ice,
   type Info,
   type Method,
-  type Op,
   type Overview,
   type Part,
   type Progress,
   PUBLIC_TRAITS,
   type PublicTrait,
   type PublicTraits,
-  type Reply,
-  type Requests,
+  type RequestParams,
   type Sample,
   type Selection,
   type Split,
 } from "./model";
+import { QUIET, Requests, Unreachable } from "./requests";
+import { belong, type PageRecord, Seen } from "./seen";
+import { Timers } from "./timers";
 import {
   IDLE,
   NO_SELECTION,
@@ -48,48 +50,11 @@ const DEFAULTS: PublicTraits = {
   size: "normal",
 };
 
-const BUSY_AFTER = 1000;
-const ECHO_LIFE = 5000;
-const KEPT_CURVES = 40;
-
 /** Where a message is shown. */
 export type Place = "toolbar" | "selection" | "curve" | "page";
 
 /** What stands behind the page: a kernel, only a saved notebook, or a recorded page. */
 export type Host = "kernel" | "saved" | "recorded";
-
-/**
- * Tells a late echo of the page's own earlier value from a value that Python set. Without it a quick A, B, C would
- * jump back to B when the host repeats B after C was chosen.
- */
-export class EchoGuard {
-  #sent = new Map<string, { value: unknown; at: number }[]>();
-
-  sent(name: string, value: unknown, now: number): void {
-    const list = this.#sent.get(name) ?? [];
-    list.push({ value, at: now });
-    this.#sent.set(name, list);
-  }
-
-  /** Whether an incoming value is news; false for an echo that a later own value has overtaken. */
-  accepts(name: string, value: unknown, now: number): boolean {
-    const list = (this.#sent.get(name) ?? []).filter((entry) => now - entry.at < ECHO_LIFE);
-    const index = list.findIndex((entry) => entry.value === value);
-    if (index < 0) {
-      this.#sent.delete(name);
-      return true;
-    }
-    const stale = index < list.length - 1;
-    this.#sent.set(name, list.slice(index + 1));
-    return !stale;
-  }
-}
-
-/** A brush that is being made: shown at once from the sample, sent to the kernel when the pointer rests. */
-export interface Draft {
-  op: Op;
-  condition: Condition;
-}
 
 /** The two sides as they are to be drawn. */
 export interface Shown {
@@ -97,22 +62,6 @@ export interface Shown {
   rest: Part;
   exact: boolean;
 }
-
-export const keyOf = (feature: string, output: string) => `${feature}\u0000${output}`;
-
-interface Pending {
-  method: Method;
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-}
-
-export interface Record_ {
-  traits: { [name: string]: unknown };
-  curves: { [key: string]: { _curve: unknown; _ice: unknown } };
-}
-
-/** Requests of no one's hand: their silence is not worth a note. */
-const QUIET: Method[] = ["hello", "visible"];
 
 const placeOf = (method: Method): Place =>
   method === "stop" || method === "resume" ? "toolbar" : QUIET.includes(method) ? "page" : "selection";
@@ -129,12 +78,8 @@ export class Store {
   readonly public: { [K in PublicTrait]: Signal<PublicTraits[K]> };
 
   readonly host: Signal<Host>;
-  /** A request of the person's has been waiting for more than a second. */
-  readonly busy = signal(false);
   readonly messages = signal<Partial<Record<Place, string>>>({});
-  readonly draft = signal<Draft | null>(null);
-  /** How the next brush combines; Shift and Alt override it. */
-  readonly mode = signal<Op>("replace");
+  readonly brush: Brush;
 
   /** ICE lines that belong to the curve on screen, or null. */
   readonly lines: ReadonlySignal<Ice | null>;
@@ -147,32 +92,32 @@ export class Store {
   #model: HostModel;
   #guard = new EchoGuard();
   #own = 0; // > 0 while the page itself writes to the model
-  #pending = new Map<string, Pending>();
-  #prefix = Math.random().toString(36).slice(2, 8); // two views of one model must not answer each other's requests
-  #serial = 0;
-  #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  #timers = new Timers();
+  #requests: Requests;
+  #seen: Seen;
   #handlers: [string, (...args: never[]) => void][] = [];
-  #known = new Map<string, Known>(); // curves seen, for revisits and for conditions on other features
-  #masks = new Map<string, ArrayLike<number>>(); // sample masks by the conditions that made them
-  #record: Record_ | null;
   #local: LocalKernel | null = null;
   #disposed = false;
 
-  constructor(model: HostModel, record: Record_ | null = null) {
+  constructor(model: HostModel, record: PageRecord | null = null) {
     this.#model = model;
-    this.#record = record;
+    this.#requests = new Requests(model, this.#timers);
+    this.brush = new Brush(
+      {
+        send: (params) => this.ask("select", params),
+        selectionId: () => this.selection.peek().id,
+        live: () => this.host.peek() === "kernel",
+      },
+      this.#timers,
+      this.#requests.prefix,
+    );
+    this.#seen = new Seen(record, () => this.public.output.peek());
     this.host = signal<Host>(record ? "recorded" : "kernel");
     this.public = Object.fromEntries(PUBLIC_TRAITS.map((name) => [name, signal(DEFAULTS[name])])) as Store["public"];
 
-    this.lines = computed(() => {
-      const ice = this.ice.value;
-      const curve = this.curve.value;
-      return ice && curve && ice.feature === curve.feature && ice.output === curve.output && ice.k === curve.x.length
-        ? ice
-        : null;
-    });
+    this.lines = computed(() => (belong(this.ice.value, this.curve.value) ? this.ice.value : null));
     this.mask = computed(() => {
-      const draft = this.draft.value;
+      const draft = this.brush.draft.value;
       if (draft) {
         const mask = this.#draftMask(draft);
         if (mask) return mask;
@@ -215,8 +160,8 @@ export class Store {
       this.#listen(`change:${name}`, update);
       update();
     }
-    this.#listen("msg:custom", ((content: unknown) => this.#onMessage(content)) as (...args: never[]) => void);
-    if (record) this.#local = new LocalKernel(this, this.#knownEverywhere());
+    this.#listen("msg:custom", ((content: unknown) => this.#requests.receive(content)) as (...args: never[]) => void);
+    if (record) this.#local = new LocalKernel(this, true);
   }
 
   // ---- traits -------------------------------------------------------------------------------------------------
@@ -276,7 +221,7 @@ export class Store {
       this.#write(name, value);
       if (name === "feature" || name === "output") {
         this.say("curve", "");
-        this.draft.value = null;
+        this.brush.draft.value = null;
         this.#revisit();
       }
     });
@@ -319,64 +264,37 @@ export class Store {
   }
 
   #setInfo(info: Info | null): void {
-    this.#known.clear();
-    this.#masks.clear();
+    this.#seen.clear();
     this.info.value = info;
   }
 
   #setCurve(curve: Curve | null): void {
     this.curve.value = curve;
-    this.#remember();
+    this.#seen.curve(this.curve.peek(), this.ice.peek());
   }
 
   #setIce(ice: Ice | null): void {
     this.ice.value = ice;
-    this.#remember();
-  }
-
-  #remember(): void {
-    const curve = this.curve.peek();
-    const ice = this.ice.peek();
-    if (!curve || !ice || ice.feature !== curve.feature || ice.output !== curve.output) return;
-    if (ice.k !== curve.x.length) return;
-    const key = keyOf(curve.feature, curve.output);
-    this.#known.delete(key);
-    this.#known.set(key, { curve, ice });
-    if (this.#known.size > KEPT_CURVES && !this.#record) this.#known.delete(this.#known.keys().next().value!);
+    this.#seen.curve(this.curve.peek(), this.ice.peek());
   }
 
   #setSelection(selection: Selection): void {
     const before = this.selection.peek();
     batch(() => {
       this.selection.value = selection;
-      if (this.#released && selection.id !== before.id) this.draft.value = null;
+      if (selection.id !== before.id) this.brush.settle();
     });
-    if (selection.sample) this.#masks.set(JSON.stringify(selection.conditions), selection.sample);
-    if (this.#masks.size > 200) this.#masks.delete(this.#masks.keys().next().value!);
+    this.#seen.selection(selection);
   }
 
   /** A feature's curve and lines if the page has them; any output will do when `output` is null. */
-  known: Lookup = (feature, output) => {
-    const wanted = output ?? this.public.output.peek();
-    const found = this.#known.get(keyOf(feature, wanted)) ?? this.#fromRecord(keyOf(feature, wanted));
-    if (found || output !== null) return found;
-    for (const known of this.#known.values()) if (known.curve.feature === feature) return known;
-    return undefined;
-  };
-
-  #fromRecord(key: string): Known | undefined {
-    const raw = this.#record?.curves[key];
-    if (!raw) return undefined;
-    const curve = readCurve(raw._curve);
-    const ice = readIce(raw._ice);
-    if (!curve || !ice) return undefined;
-    const known = { curve, ice };
-    this.#known.set(key, known);
-    return known;
+  get known(): Lookup {
+    return this.#seen.lookup;
   }
 
-  #knownEverywhere(): boolean {
-    return this.#record !== null;
+  /** A request of the person's has been waiting for more than a second. */
+  get busy(): ReadonlySignal<boolean> {
+    return this.#requests.busy;
   }
 
   // ---- the draft and what it shows ----------------------------------------------------------------------------
@@ -393,30 +311,14 @@ export class Store {
     const now = selection.sample!;
     if (draft.op === "add") return one.map((v, i) => v | now[i]);
     if (draft.op === "remove") return one.map((v, i) => now[i] & (1 - v));
-    const stay = this.#baseOf(selection, draft.condition, one.length);
+    const stay = this.#seen.without(selection, draft.condition, one.length);
     return one.map((v, i) => v & stay[i]);
-  }
-
-  /** Sample rows allowed by everything in the selection except the condition that is being replaced. */
-  #baseOf(selection: Selection, condition: Condition, m: number): ArrayLike<number> {
-    const now = selection.sample!;
-    const stay = others(selection.conditions, condition);
-    if (stay.length === selection.conditions.length) return now;
-    const seen = this.#masks.get(JSON.stringify(stay));
-    if (seen && seen.length === m) return seen;
-    const mask = new Uint8Array(m).fill(1);
-    for (const one of stay) {
-      const rows = evaluate(one, this.known);
-      if (!rows) return now;
-      for (let i = 0; i < m; i++) mask[i] &= rows[i];
-    }
-    return mask;
   }
 
   #shown(): Shown | null {
     const curve = this.curve.value;
     if (!curve) return null;
-    const draft = this.draft.value;
+    const draft = this.brush.draft.value;
     const selection = this.selection.value;
     const split = this.split.value;
     if (!draft) {
@@ -442,84 +344,10 @@ export class Store {
     return { ...preview, exact: lines.m === total && curve.rows >= curve.total };
   }
 
-  #released = true;
-  #lastSent = "";
-  #gesture = 0; // one drag may be sent more than once; its requests carry the same number
-
-  /** Shows a brush at once and sends it when the pointer has rested for 150 ms. */
-  brush(op: Op, condition: Condition): void {
-    if (this.#released) this.#gesture++;
-    this.#released = false;
-    this.draft.value = { op, condition };
-    // Adding and removing are not repeatable: the kernel gets them once, at the release.
-    if (op === "replace" && this.host.peek() === "kernel") this.#later("brush", 150, () => this.#sendDraft());
-  }
-
-  /** The pointer is up: the brush counts. */
-  release(): void {
-    this.#cancel("brush");
-    this.#cancel("keys");
-    this.#released = true;
-    if (this.draft.peek()) this.#sendDraft();
-    this.#lastSent = "";
-  }
-
-  /** The same after a short rest, for keys, where each step would otherwise be an act of its own. */
-  releaseSoon(): void {
-    this.#cancel("brush");
-    this.#later("keys", 300, () => this.release());
-  }
-
-  /** Sends at once what `releaseSoon` still holds back. */
-  flush(): void {
-    if (this.#timers.has("keys")) this.release();
-  }
-
-  /** Drops a brush that was not sent yet. */
-  drop(): void {
-    this.#cancel("brush");
-    this.#cancel("keys");
-    this.#released = true;
-    this.draft.value = null;
-  }
-
-  /** One act without a drag: a click, a key, a typed number. */
-  select(op: Op, condition: Condition): void {
-    this.brush(op, condition);
-    this.release();
-  }
-
-  #sendDraft(): void {
-    const draft = this.draft.peek();
-    if (!draft) return;
-    const params = { ...draft, gesture: `${this.#prefix}-${this.#gesture}` };
-    const key = JSON.stringify(params);
-    if (key === this.#lastSent) {
-      if (this.#released && this.#waitingSelects === 0) this.#settle();
-      return;
-    }
-    this.#lastSent = key;
-    const before = this.selection.peek().id;
-    this.#waitingSelects++;
-    void this.ask("select", params).then(() => {
-      this.#waitingSelects--;
-      if (!this.#released || this.#waitingSelects > 0) return;
-      // The new selection is usually there before the reply; if not, give it a moment, so that nothing flickers.
-      if (this.selection.peek().id !== before) this.#settle();
-      else this.#later("settle", 200, () => this.#settle());
-    });
-  }
-
-  #waitingSelects = 0;
-
-  #settle(): void {
-    if (this.#released) this.draft.value = null;
-  }
-
   // ---- requests -----------------------------------------------------------------------------------------------
 
   /** Sends a request; an error is shown in its place. Resolves to the result, or undefined after an error. */
-  async ask<M extends Method>(method: M, params: Requests[M]): Promise<unknown> {
+  async ask<M extends Method>(method: M, params: RequestParams[M]): Promise<unknown> {
     const place = placeOf(method);
     if (!QUIET.includes(method)) this.say(place, "");
     try {
@@ -530,61 +358,22 @@ export class Store {
     }
   }
 
-  #request<M extends Method>(method: M, params: Requests[M]): Promise<unknown> {
-    if (this.host.peek() !== "kernel") {
+  async #request<M extends Method>(method: M, params: RequestParams[M]): Promise<unknown> {
+    if (this.host.peek() === "kernel") {
       try {
-        return Promise.resolve(this.#local?.handle(method, params));
+        return await this.#requests.send(method, params);
       } catch (error) {
-        return Promise.reject(error);
+        if (!(error instanceof Unreachable)) throw error;
+        this.setLive(false);
       }
     }
-    const id = `${this.#prefix}-${++this.#serial}`;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { method, resolve, reject });
-      this.#watchBusy();
-      try {
-        this.#model.send({ kind: "request", id, method, params });
-      } catch {
-        // The host refuses to send when its kernel is gone; Lab restarts one without marking the view.
-        this.#pending.delete(id);
-        this.setLive(false);
-        resolve(this.#request(method, params));
-      }
-    });
+    return this.#local?.handle(method, params);
   }
 
   /** Gives up waiting for what has not been answered, and tells the kernel. */
   cancelAll(): void {
-    for (const [id, pending] of this.#pending) {
-      this.#model.send({ kind: "cancel", id });
-      pending.resolve(undefined);
-    }
-    this.#pending.clear();
-    this.#watchBusy();
-    this.drop();
-  }
-
-  #onMessage(content: unknown): void {
-    const reply = content as Reply | null;
-    if (reply?.kind !== "reply") return;
-    const pending = this.#pending.get(reply.id);
-    if (!pending) return;
-    this.#pending.delete(reply.id);
-    this.#watchBusy();
-    if (reply.status === "ok") pending.resolve(reply.result);
-    else pending.reject(new Error(reply.message || `The kernel could not do "${pending.method}".`));
-  }
-
-  #watchBusy(): void {
-    const waiting = [...this.#pending.values()].some((p) => !QUIET.includes(p.method));
-    if (!waiting) {
-      this.#cancel("busy");
-      this.busy.value = false;
-    } else if (!this.#timers.has("busy") && !this.busy.peek()) {
-      this.#later("busy", BUSY_AFTER, () => {
-        this.busy.value = true;
-      });
-    }
+    this.#requests.giveUp(true);
+    this.brush.drop();
   }
 
   /** Shows a message in its place, or clears it. */
@@ -609,35 +398,16 @@ export class Store {
     } else {
       this.host.value = "saved";
       this.#local = new LocalKernel(this, false);
-      for (const pending of this.#pending.values()) pending.resolve(undefined);
-      this.#pending.clear();
-      this.#watchBusy();
+      this.#requests.giveUp(false);
     }
-  }
-
-  #later(name: string, ms: number, run: () => void): void {
-    this.#cancel(name);
-    this.#timers.set(
-      name,
-      setTimeout(() => {
-        this.#timers.delete(name);
-        run();
-      }, ms),
-    );
-  }
-
-  #cancel(name: string): void {
-    const timer = this.#timers.get(name);
-    if (timer !== undefined) clearTimeout(timer);
-    this.#timers.delete(name);
   }
 
   dispose(): void {
     this.#disposed = true;
     for (const [name, callback] of this.#handlers) this.#model.off(name, callback);
     this.#handlers = [];
-    for (const name of [...this.#timers.keys()]) this.#cancel(name);
-    this.#pending.clear();
+    this.#requests.giveUp(false);
+    this.#timers.clear();
   }
 }
 

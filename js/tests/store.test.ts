@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { makeRecord } from "../demo/data.mjs";
+import { EchoGuard } from "../src/echo";
 import { PRIVATE_TRAITS, PUBLIC_TRAITS, TRAITS } from "../src/model";
 import { StaticModel } from "../src/record";
-import { EchoGuard, Store } from "../src/store";
+import { Store } from "../src/store";
 
 class FakeModel extends StaticModel {
   sent: { id: string; method: string; params: Record<string, unknown>; kind: string }[] = [];
@@ -80,14 +81,14 @@ describe("requests", () => {
   it("sends a brush when it rests and once at the release", () => {
     const model = open();
     const store = new Store(model);
-    store.brush("replace", { ...range, high: 10 });
+    store.brush.move("replace", { ...range, high: 10 });
     vi.advanceTimersByTime(100);
-    store.brush("replace", range);
+    store.brush.move("replace", range);
     vi.advanceTimersByTime(100);
     expect(model.sent).toHaveLength(0);
     vi.advanceTimersByTime(60);
     expect(model.sent).toHaveLength(1);
-    store.release();
+    store.brush.release();
     expect(model.sent).toHaveLength(1); // the kernel has it already
     expect(model.sent[0]).toMatchObject({
       kind: "request",
@@ -98,18 +99,18 @@ describe("requests", () => {
   it("sends add and remove only at the release", () => {
     const model = open();
     const store = new Store(model);
-    store.brush("add", range);
+    store.brush.move("add", range);
     vi.advanceTimersByTime(1000);
     expect(model.sent).toHaveLength(0);
-    store.release();
+    store.brush.release();
     expect(model.sent).toHaveLength(1);
   });
   it("shows the sample's answer until the kernel's selection is there", async () => {
     const model = open();
     const store = new Store(model);
-    store.select("replace", range);
+    store.brush.select("replace", range);
     expect(store.shown.value!.exact).toBe(false);
-    expect(store.draft.value).not.toBeNull();
+    expect(store.brush.draft.value).not.toBeNull();
     const mask = Uint8Array.from(store.mask.value!);
     model.set("_selection", {
       id: 1,
@@ -121,7 +122,7 @@ describe("requests", () => {
       can_undo: true,
       can_redo: false,
     });
-    expect(store.draft.value).toBeNull();
+    expect(store.brush.draft.value).toBeNull();
     expect(store.selection.value.n).toBe(31);
     expect(store.shown.value!.selection.n).toBe(31);
     const average = Array.from(store.curve.value!.average, () => 42);
@@ -148,11 +149,11 @@ describe("requests", () => {
   it("shows an error in its place and drops the brush", async () => {
     const model = open();
     const store = new Store(model);
-    store.select("replace", range);
+    store.brush.select("replace", range);
     model.reply(model.sent[0].id, "error", "feature 'tmp' is not a column of X");
     await vi.advanceTimersByTimeAsync(300);
     expect(store.messages.value.selection).toContain("'tmp'");
-    expect(store.draft.value).toBeNull();
+    expect(store.brush.draft.value).toBeNull();
   });
   it("says busy after a second, never gives up, and forgets other views' replies", async () => {
     const model = open();
@@ -196,9 +197,9 @@ describe("requests", () => {
       can_undo: true,
       can_redo: false,
     });
-    store.brush("replace", { ...range, low: null, high: null });
+    store.brush.move("replace", { ...range, low: null, high: null });
     expect(Array.from(store.mask.value!)).toEqual(rows);
-    store.brush("remove", { ...range, low: null, high: null });
+    store.brush.move("remove", { ...range, low: null, high: null });
     expect(Array.from(store.mask.value!).every((v) => v === 0)).toBe(true);
   });
 });
@@ -209,7 +210,7 @@ describe("without a kernel", () => {
     const store = new Store(model);
     store.setLive(false);
     expect(store.host.value).toBe("saved");
-    store.select("replace", { type: "range", feature: "temp", low: null, high: 15 });
+    store.brush.select("replace", { type: "range", feature: "temp", low: null, high: 15 });
     expect(model.sent).toHaveLength(0);
     expect(store.selection.value.text).toBe("temp ≤ 15");
     expect(store.selection.value.approx).toBe(true);
@@ -233,7 +234,7 @@ describe("without a kernel", () => {
   it("swaps curves on a recorded page and keeps the selection", () => {
     const store = new Store(new StaticModel(record.traits), record);
     expect(store.host.value).toBe("recorded");
-    store.select("replace", { type: "levels", feature: "season", levels: [1] });
+    store.brush.select("replace", { type: "levels", feature: "season", levels: [1] });
     const n = store.selection.value.n;
     expect(n).toBeGreaterThan(0);
     store.set("feature", "season");
@@ -250,7 +251,7 @@ describe("teardown", () => {
     const model = open();
     const store = new Store(model);
     void store.ask("invert", {});
-    store.brush("replace", { type: "range", feature: "temp", low: 1, high: 2 });
+    store.brush.move("replace", { type: "range", feature: "temp", low: 1, high: 2 });
     store.dispose();
     expect(model.listeners).toBe(0);
     expect(vi.getTimerCount()).toBe(0);

@@ -2,8 +2,9 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { count, fmt } from "../geometry/format";
-import { messageOf } from "../store";
+import { count, fmt, fmtX } from "../geometry/format";
+import type { Curve } from "../model";
+import { messageOf, type Store } from "../store";
 import { Curves } from "./curves";
 import { Distribution } from "./distribution";
 import { Features } from "./features";
@@ -78,7 +79,7 @@ function Focus({ ui }: { ui: Ui }) {
   const curve = useValue(() => store.curve.value);
   const wanted = useValue(() => store.public.feature.value);
   const waiting = useValue(() => store.waiting.value);
-  const host = useValue(() => store.host.value);
+  const wait = useValue(() => waitText(store, wanted, waiting, curve), [wanted, waiting, curve]);
   const centered = useValue(() => store.public.centered.value);
   const info = useValue(() => store.info.value);
   const message = useValue(() => store.messages.value.curve);
@@ -127,7 +128,7 @@ function Focus({ ui }: { ui: Ui }) {
       </div>
       <div class="pdpw-ylabel pdpw-muted" data-testid="ylabel" title={subject}>
         {subject}
-        {curve && centered ? `, change from ${curve.feature} = ${curve.labels[0] ?? curve.x[0]}` : ""}
+        {curve && centered ? `, change from ${curve.feature} = ${firstX(curve)}` : ""}
       </div>
       {curve?.error && (
         <p class="pdpw-strip pdpw-error" role="alert" data-testid="curve-error">
@@ -145,13 +146,7 @@ function Focus({ ui }: { ui: Ui }) {
           <Readout ui={ui} />
           {(unknown || waiting) && !curve?.error && (
             <p class="pdpw-wait" data-testid="wait" role="status">
-              {host === "kernel"
-                ? waiting
-                  ? `computing ${wanted}`
-                  : curve && curve.total > 0 && curve.rows >= curve.total
-                    ? "the model returned no usable numbers"
-                    : "waiting for the first rows"
-                : "no curve was saved: run the cell to see it"}
+              {wait}
             </p>
           )}
         </div>
@@ -159,6 +154,25 @@ function Focus({ ui }: { ui: Ui }) {
       </div>
     </div>
   );
+}
+
+/** The grid's first value in words. */
+function firstX(curve: Curve): string {
+  const last = curve.missing === curve.x.length - 1 ? curve.x.length - 2 : curve.x.length - 1;
+  if (curve.kind === "category" || !(last > 0)) return curve.labels[0] ?? String(curve.x[0]);
+  return fmtX(curve.x[0], curve.kind, curve.x[last] - curve.x[0], curve.integer);
+}
+
+/** Why there is no curve (yet), and what to do. */
+function waitText(store: Store, wanted: string, waiting: boolean, curve: Curve | null): string {
+  if (store.host.value !== "kernel") return "no curve was saved: run the cell to see it";
+  const { state } = store.progress.value;
+  const subject = waiting ? wanted : "the curve";
+  if (state === "failed") return `${subject} could not be computed`;
+  if (state === "stopped") return `stopped: resume to compute ${subject}`;
+  if (waiting) return `computing ${wanted}`;
+  if (curve && curve.total > 0 && curve.rows >= curve.total) return "the model returned no usable numbers";
+  return "waiting for the first rows";
 }
 
 function hasNumbers(values: ArrayLike<number>): boolean {

@@ -69,7 +69,7 @@ export function Curves({ ui }: { ui: Ui }) {
             const ctx = prepare(over.current!, scene.width, scene.height);
             const hover = ui.hover.peek();
             const shown = store.shown.peek();
-            const editing = store.draft.peek()?.condition.type === "ice";
+            const editing = store.brush.draft.peek()?.condition.type === "ice";
             if (ctx)
               paintCurvesOverlay(ctx, scene, ui.colours.peek(), {
                 shown,
@@ -79,7 +79,7 @@ export function Curves({ ui }: { ui: Ui }) {
                 rect: ui.rect.peek(),
                 conditions: editing ? [] : store.selection.peek().conditions,
               });
-            node.dataset.shown = shown ? (store.draft.peek() ? "draft" : shown.exact ? "exact" : "sample") : "";
+            node.dataset.shown = shown ? (store.brush.draft.peek() ? "draft" : shown.exact ? "exact" : "sample") : "";
           }),
           signal,
         );
@@ -194,7 +194,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
         x: sorted(invertX(scene, drag.x), invertX(scene, x)),
         y: sorted(scene.y.invert(clampY(drag.y)), scene.y.invert(clampY(y))),
       };
-      store.brush(drag.op, condition(scene, ui.rect.value));
+      store.brush.move(drag.op, condition(scene, ui.rect.value));
     },
     { signal },
   );
@@ -203,8 +203,8 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
     const { moved } = drag;
     drag = null;
     ui.rect.value = null;
-    if (moved && keep) store.release();
-    else if (moved) store.drop();
+    if (moved && keep) store.brush.release();
+    else if (moved) store.brush.drop();
   };
   node.addEventListener("pointerup", (event) => finish(event, true), { signal });
   node.addEventListener("pointercancel", (event) => finish(event, false), { signal });
@@ -222,7 +222,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
       if (keyed) {
         keyed = false;
         ui.rect.value = null;
-        store.drop();
+        store.brush.drop();
       }
       ui.hover.value = NO_HOVER;
     },
@@ -239,19 +239,19 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
         drag = null;
         keyed = false;
         ui.rect.value = null;
-        store.drop();
+        store.brush.drop();
       } else if (keyed && ui.rect.peek() && stepRect(ui, scene, event)) {
-        store.draft.value = { op: ui.store.mode.peek(), condition: condition(scene, ui.rect.peek()!) };
+        store.brush.draft.value = { op: ui.store.brush.mode.peek(), condition: condition(scene, ui.rect.peek()!) };
         ui.spoken.value = `${Math.round(store.shown.peek()?.selection.n ?? 0)} rows cross`;
       } else if (keyed && (event.key === "Enter" || event.key === " ")) {
         keyed = false;
         const rect = ui.rect.peek();
         ui.rect.value = null;
-        if (rect) store.select(store.mode.peek(), condition(scene, rect));
+        if (rect) store.brush.select(store.brush.mode.peek(), condition(scene, rect));
       } else if (event.key === " " && store.lines.peek()) {
         keyed = true;
         ui.rect.value = firstRect(ui, scene);
-        store.draft.value = { op: store.mode.peek(), condition: condition(scene, ui.rect.value) };
+        store.brush.draft.value = { op: store.brush.mode.peek(), condition: condition(scene, ui.rect.value) };
         ui.spoken.value = "Rectangle: arrows move it, Shift-arrows resize it, Enter selects, Escape drops it";
       } else if (
         event.key === "ArrowLeft" ||

@@ -22,7 +22,7 @@ function current<T extends "range" | "levels">(
   type: T,
   feature: string,
 ): Extract<Condition, { type: T }> | null {
-  const draft = ui.store.draft.value?.condition;
+  const draft = ui.store.brush.draft.value?.condition;
   const list =
     draft && draft.feature === feature && draft.type !== "ice" ? [draft] : ui.store.selection.value.conditions;
   return (list.find((c) => c.type === type && c.feature === feature) as Extract<Condition, { type: T }>) ?? null;
@@ -127,7 +127,7 @@ export function Distribution({ ui }: { ui: Ui }) {
           ui.bar.value;
           ui.histFocused.value;
           store.shown.value;
-          store.draft.value;
+          store.brush.draft.value;
           store.selection.value;
           paintOver();
         });
@@ -187,7 +187,7 @@ function Ends({ ui }: { ui: Ui }) {
     if (next[end] === value || write(next[end]) === text) return true;
     next[end] = value;
     if (next.low !== null && next.high !== null && next.low > next.high) [next.low, next.high] = [next.high, next.low];
-    store.select("replace", next);
+    store.brush.select("replace", next);
     return true;
   };
   return (
@@ -285,10 +285,10 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
       | Levels
       | undefined;
     const next = toggled(before ?? null, level, op, feature);
-    if (next.levels.length > 0) store.select(op, next);
+    if (next.levels.length > 0) store.brush.select(op, next);
     else if (store.selection.peek().conditions.length === 1) void store.ask("clear", {});
     // The last level is off: all levels say the same as no condition on this feature.
-    else store.select(op, { ...next, levels: Array.from(scene.px, (_, k) => k) });
+    else store.brush.select(op, { ...next, levels: Array.from(scene.px, (_, k) => k) });
   };
 
   node.addEventListener(
@@ -336,7 +336,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
         const shift = Math.max(x0 - drag.low, Math.min(x1 - drag.high, by));
         range = rangeBetween(scene, drag.low + shift, drag.high + shift);
       }
-      store.brush(drag.op, range);
+      store.brush.move(drag.op, range);
     },
     { signal },
   );
@@ -345,12 +345,12 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
     const { moved, from, op, handle } = drag;
     drag = null;
     const scene = ui.scene.peek();
-    if (moved && keep) store.release();
-    else if (moved) store.drop();
+    if (moved && keep) store.brush.release();
+    else if (moved) store.brush.drop();
     else if (keep && scene && handle === "none") {
       // A click picks the bar under it.
       const bar = barsOf(scene)[barAt(scene, from)];
-      if (bar) store.select(op, rangeBetween(scene, bar.x - 0.5, bar.x + bar.width + 0.5));
+      if (bar) store.brush.select(op, rangeBetween(scene, bar.x - 0.5, bar.x + bar.width + 0.5));
     }
   };
   node.addEventListener("pointerup", (event) => finish(event, true), { signal });
@@ -390,7 +390,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
     () => {
       ui.histFocused.value = false;
       ui.bar.value = -1;
-      store.flush();
+      store.brush.flush();
     },
     { signal },
   );
@@ -403,7 +403,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
       if (event.key === "Escape" && drag?.moved) {
         node.releasePointerCapture(drag.id);
         drag = null;
-        store.drop();
+        store.brush.drop();
       } else if (scene.bands) {
         const n = scene.curve.x.length;
         const now = ui.bar.peek();
@@ -439,8 +439,8 @@ function nudge(ui: Ui, scene: Scene, direction: number, resize: boolean): void {
     low += shift;
     high += shift;
   }
-  store.brush(store.mode.peek(), rangeBetween(scene, low, high));
-  store.releaseSoon();
+  store.brush.move(store.brush.mode.peek(), rangeBetween(scene, low, high));
+  store.brush.releaseSoon();
   const made = current(ui, "range", scene.curve.feature);
   const write = (v: number | null) =>
     v === null ? "the end" : fmtX(v, scene.curve.kind, d1 - d0, scene.curve.integer);

@@ -15,10 +15,10 @@ const MODES: [Op, string, string][] = [
 export function SelectionBar({ ui }: { ui: Ui }) {
   const { store } = ui;
   const selection = useValue(() => store.selection.value);
-  const draft = useValue(() => store.draft.value !== null);
+  const draft = useValue(() => store.brush.draft.value !== null);
   const shown = useValue(() => store.shown.value);
   const message = useValue(() => store.messages.value.selection);
-  const mode = useValue(() => store.mode.value);
+  const mode = useValue(() => store.brush.mode.value);
   const host = useValue(() => store.host.value);
   const [typed, setTyped] = useState<string | null>(null); // null: not being edited
   const input = useRef<HTMLInputElement>(null);
@@ -53,9 +53,7 @@ export function SelectionBar({ ui }: { ui: Ui }) {
           autocapitalize="off"
           readOnly={host !== "kernel"}
           placeholder={
-            host === "kernel"
-              ? "none: drag in the plots, click a bar, or type, e.g. age > 30"
-              : "none: drag in the plots or click a bar"
+            host === "kernel" ? "none: drag, click a bar, or type, e.g. age > 30" : "none: drag or click a bar"
           }
           title={typed ?? selection.text}
           value={typed ?? selection.text}
@@ -72,7 +70,7 @@ export function SelectionBar({ ui }: { ui: Ui }) {
           }}
         />
         {typed !== null && typed !== selection.text && (
-          <button type="button" data-testid="apply" onClick={send}>
+          <button type="button" class="pdpw-act" data-testid="apply" onClick={send}>
             apply
           </button>
         )}
@@ -128,7 +126,7 @@ export function SelectionBar({ ui }: { ui: Ui }) {
               aria-pressed={mode === op}
               title={title}
               onClick={() => {
-                store.mode.value = op;
+                store.brush.mode.value = op;
               }}
             >
               {name}

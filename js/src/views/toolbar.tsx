@@ -92,12 +92,12 @@ export function Toolbar({ ui }: { ui: Ui }) {
           {info?.weighted ? " · weighted" : ""}
         </span>
         {running && (
-          <button type="button" data-testid="stop" onClick={() => void store.ask("stop", {})}>
+          <button type="button" class="pdpw-act" data-testid="stop" onClick={() => void store.ask("stop", {})}>
             stop
           </button>
         )}
         {stopped && (
-          <button type="button" data-testid="resume" onClick={() => void store.ask("resume", {})}>
+          <button type="button" class="pdpw-act" data-testid="resume" onClick={() => void store.ask("resume", {})}>
             resume
           </button>
         )}
@@ -111,7 +111,7 @@ export function Toolbar({ ui }: { ui: Ui }) {
                 : ""}
         </span>
         {busy && (
-          <button type="button" data-testid="cancel" onClick={() => store.cancelAll()}>
+          <button type="button" class="pdpw-act" data-testid="cancel" onClick={() => store.cancelAll()}>
             don’t wait
           </button>
         )}
@@ -161,7 +161,7 @@ export function Toolbar({ ui }: { ui: Ui }) {
       {progress.state === "failed" && host === "kernel" && (
         <p class="pdpw-strip pdpw-error" role="alert" data-testid="failed">
           {progress.message ?? "The computation failed."}
-          <button type="button" data-testid="resume" onClick={() => void store.ask("resume", {})}>
+          <button type="button" class="pdpw-act" data-testid="resume" onClick={() => void store.ask("resume", {})}>
             try again
           </button>
         </p>

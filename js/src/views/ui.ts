@@ -5,7 +5,8 @@ import type { Rect } from "../draw/curves";
 import { measurer } from "../draw/layers";
 import { makeScene, rowsToDraw, type Scene, Sticky, yExtent } from "../draw/scene";
 import type { Op } from "../model";
-import { keyOf, type Store } from "../store";
+import { keyOf } from "../seen";
+import type { Store } from "../store";
 import { type Palette, palette, type Scheme } from "../theme";
 
 export interface Hover {
@@ -59,7 +60,7 @@ export class Ui {
       if (!curve || curve.x.length === 0) return null;
       const { centered, show_ice } = store.public;
       // While rows come in or a brush moves the axis may only grow; an act of the person's, or the end, sets it anew.
-      const grow = curve.rows < curve.total || store.draft.value !== null;
+      const grow = curve.rows < curve.total || store.brush.draft.value !== null;
       const key = [keyOf(curve.feature, curve.output), centered.value, show_ice.value, curve.x.length].join("|");
       return sticky.update(key, grow, yExtent(curve, lines.value, rows.value, store.shown.value, centered.value));
     });
@@ -92,6 +93,6 @@ export class Ui {
   op(event: { shiftKey: boolean; altKey: boolean }): Op {
     if (event.altKey) return "remove";
     if (event.shiftKey) return "add";
-    return this.store.mode.peek();
+    return this.store.brush.mode.peek();
   }
 }
