@@ -142,6 +142,13 @@ def test_extreme_scales_keep_the_full_grid(scale, shift):
     assert len(set(result.grids[0].labels)) == 40
 
 
+def test_huge_predictions_have_a_mean_and_an_infinite_error():
+    X = pd.DataFrame({"x": RNG.uniform(-1, 1, 900), "z": RNG.uniform(-1, 1, 900)})
+    results = list(Explainer(lambda Z: 1e300 * Z["z"].to_numpy(), X).iter_partial_dependence("x"))
+    assert np.isinf(results[0].stderr).all()
+    np.testing.assert_allclose(results[-1].average, 1e300 * X["z"].mean())
+
+
 def test_infinite_values_are_left_out_and_counted():
     x = RNG.normal(size=N)
     x[[1, 2]], x[3] = np.inf, -np.inf

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 TARGET_SECONDS = 0.09
-MEMORY_CAP = 48 * 2**20  # bytes of one block handed to the model
-FIRST_ROWS = 1024
-MOST_ROWS = 500_000
+MEMORY_CAP = 32 * 2**20  # bytes of one block handed to the model
+FIRST_ROWS = 160  # a slow model must show something soon; a fast one gets fourfold calls from here on
+MOST_ROWS = 200_000
 
 
 class Pace:

@@ -50,14 +50,16 @@ class Moments:
         if n == 0:
             return cls.empty(values.shape[1:])
         if weights is None:
-            mean = values.mean(axis=0)
-            m2 = np.square(values - mean).sum(axis=0)
+            with np.errstate(over="ignore"):  # predictions near 1e300: the mean is right, its error infinite
+                mean = values.mean(axis=0)
+                m2 = np.square(values - mean).sum(axis=0)
             return cls(n, float(n), float(n), mean, m2)
         total = float(weights.sum())
         if total == 0:
             return cls(n, 0.0, 0.0, np.zeros(values.shape[1:]), np.zeros(values.shape[1:]))
-        mean = np.tensordot(weights, values, axes=(0, 0)) / total
-        m2 = np.tensordot(weights, np.square(values - mean), axes=(0, 0))
+        with np.errstate(over="ignore"):
+            mean = np.tensordot(weights, values, axes=(0, 0)) / total
+            m2 = np.tensordot(weights, np.square(values - mean), axes=(0, 0))
         return cls(n, total, float(np.square(weights).sum()), mean, m2)
 
     def merge(self, other: Moments) -> Moments:
@@ -65,13 +67,9 @@ class Moments:
         weight = self.weight + other.weight
         share = 0.0 if weight == 0 else other.weight / weight
         gap = other.mean - self.mean
-        return Moments(
-            self.count + other.count,
-            weight,
-            self.weight2 + other.weight2,
-            self.mean + gap * share,
-            self.m2 + other.m2 + np.square(gap) * self.weight * share,
-        )
+        with np.errstate(over="ignore"):
+            m2 = self.m2 + other.m2 + gap * (gap * (self.weight * share))
+        return Moments(self.count + other.count, weight, self.weight2 + other.weight2, self.mean + gap * share, m2)
 
     @property
     def variance(self) -> np.ndarray:

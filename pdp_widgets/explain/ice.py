@@ -317,7 +317,7 @@ _NOTHING: Pending = _Nothing()  # type: ignore[assignment]
 def _own_cells(grids: tuple[Grid, ...]) -> np.ndarray:
     """(n,) the grid cell that equals the row's own values, -1 where there is none."""
     if len(grids) == 1:
-        return grids[0].own.astype(np.int32)
+        return grids[0].own
     first, second = grids
     both = (first.own >= 0) & (second.own >= 0)
     return np.where(both, first.own * second.size + second.own, -1).astype(np.int32)

@@ -166,10 +166,12 @@ def _spread(
 ) -> tuple[np.ndarray, str]:
     """Choose rows whose values spread over the quantiles of the finite ones."""
     rows = np.flatnonzero(finite)
-    unique, first, inverse = np.unique(codes[rows], return_index=True, return_inverse=True)
+    unique, first, counts = np.unique(codes[rows], return_index=True, return_counts=True)
     if not len(unique):
         return rows[:0], ""
-    mass = np.bincount(inverse, None if weights is None else weights[rows])
+    mass = counts
+    if weights is not None:
+        mass = np.bincount(np.searchsorted(unique, codes[rows]), weights[rows], minlength=len(unique))
     if percentiles is None and len(unique) <= grid_size:
         return rows[first], ""
     low, high = percentiles or DEFAULT_PERCENTILES

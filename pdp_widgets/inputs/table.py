@@ -58,6 +58,8 @@ class Observed:
     labels: list[str] | None = None
     representative: np.ndarray | None = field(default=None, repr=False)
     """One row position per level (categories only)."""
+    timezone: Any | None = None
+    """Time zone of the dates, None for naive ones; ``codes`` are UTC."""
 
     @property
     def missing(self) -> np.ndarray:
@@ -262,7 +264,8 @@ class FeatureTable:
             return _observe_category(column)
         if feature.axis == "number":
             return Observed("number", _as_float(column))
-        return Observed(feature.axis, _as_milliseconds(column, feature.axis))
+        zone = getattr(column.dt, "tz", None) if feature.axis == "datetime" and hasattr(column, "dt") else None
+        return Observed(feature.axis, _as_milliseconds(column, feature.axis), timezone=zone)
 
     def _observe_group(self, feature: Feature) -> Observed:
         """Read one-hot columns as one category; a row of zeros is the base level."""
