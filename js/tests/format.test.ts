@@ -24,6 +24,7 @@ describe("numbers", () => {
       `${M}3.14`,
       "1,000",
     ]);
+    expect([fmt(0.00054, 2), fmt(0.0054, 2), fmt(0.00054)]).toEqual([`5.4e${M}4`, "0.0054", "0.000540"]);
     expect([1.234e-12, 5e9, 1.5e300].map((v) => fmt(v))).toEqual([`1.23e${M}12`, "5e9", "1.5e300"]);
     expect([Number.NaN, null, undefined, Number.POSITIVE_INFINITY].map((v) => fmt(v))).toEqual(["–", "–", "–", "∞"]);
   });

@@ -323,7 +323,7 @@ function rectangle(ctx: Ctx, scene: Scene, colours: Palette, rect: Rect, live: b
 
 /** Names at the lines' ends instead of a legend. */
 function directLabels(ctx: Ctx, scene: Scene, colours: Palette, shown: Shown | null): void {
-  const { curve, y, right, top, bottom } = scene;
+  const { curve, y, right, top } = scene;
   let last = scene.left;
   const end = (values: ArrayLike<number>): number => {
     const order = Array.from(scene.px, (_, k) => k).sort((a, b) => scene.px[b] - scene.px[a]);
@@ -345,7 +345,7 @@ function directLabels(ctx: Ctx, scene: Scene, colours: Palette, shown: Shown | n
     visible.map((l) => l.at - line),
     line * 2 + 4,
     top - line * 0.5,
-    bottom + line * 0.3,
+    scene.height - line * 2,
   );
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";

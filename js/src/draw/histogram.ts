@@ -2,6 +2,7 @@
 // and the brush.
 
 import { count } from "../geometry/format";
+import { barCounts } from "../geometry/subset";
 import type { Shown } from "../store";
 import type { Palette } from "../theme";
 import { clip } from "./layers";
@@ -20,7 +21,8 @@ export function barsOf(scene: Scene): Bar[] {
   const hist = curve.hist;
   if (!hist) return [];
   const bars: Bar[] = [];
-  for (let b = 0; b < hist.counts.length; b++) {
+  const last = barCounts(curve).length;
+  for (let b = 0; b < last; b++) {
     if (bands) bars.push({ x: bands.center(b) - bands.width / 2, width: bands.width });
     else if (hist.edges && b < hist.edges.length - 1) {
       const x0 = x(hist.edges[b]);
@@ -54,8 +56,8 @@ export function paintHistogramBase(ctx: Ctx, scene: Scene, colours: Palette, mea
   const { text } = colours;
   const small = `${text * 0.92}px ${colours.font}`;
   ctx.font = small;
-  const counts = curve.hist?.counts;
-  if (counts) {
+  const counts = barCounts(curve);
+  if (counts.length > 0) {
     const most = mostOf(counts);
     ctx.fillStyle = colours.bar;
     fillBars(ctx, scene, counts, most);
@@ -148,7 +150,7 @@ export function paintHistogramOverlay(ctx: Ctx, scene: Scene, colours: Palette, 
   const { histTop, histBottom, curve } = scene;
   if (over.shown && curve.hist) {
     ctx.fillStyle = colours.selection;
-    fillBars(ctx, scene, over.shown.selection.counts, mostOf(curve.hist.counts));
+    fillBars(ctx, scene, over.shown.selection.counts, mostOf(barCounts(curve)));
   }
   const bar = over.bar >= 0 ? barsOf(scene)[over.bar] : undefined;
   if (bar) {

@@ -21,7 +21,7 @@ export function fmt(value: number | null | undefined, digits = 3): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e7 || size < 1e-4) return pretty(value.toExponential(digits - 1).replace(/\.?0+e/, "e"));
+  if (size >= 1e7 || size < 10 ** -(digits + 1)) return pretty(value.toExponential(digits - 1).replace(/\.?0+e/, "e"));
   if (size >= 10 ** (digits - 1)) return pretty(grouped(Math.round(value)));
   const text = value.toPrecision(digits);
   return pretty(text.includes("e") ? grouped(Number(text)) : text);

@@ -59,11 +59,19 @@ export function splitMeans(
   return { selection, rest, share: total > 0 ? inside / total : 0, rows };
 }
 
+/** Rows per bar. On a number axis with a missing level the missing rows are the last bar, whether counted there or not. */
+export function barCounts(curve: Curve): ArrayLike<number> {
+  const { hist, missing } = curve;
+  if (!hist) return [];
+  if (!hist.edges || missing < 0 || hist.counts.length >= hist.edges.length) return hist.counts;
+  return [...Array.from(hist.counts), curve.missing_count];
+}
+
 /** The bar of a histogram that a value falls into, or -1. */
 export function binOf(curve: Curve, own: number): number {
   const hist = curve.hist;
   if (!hist) return -1;
-  if (Number.isNaN(own)) return curve.missing >= 0 ? hist.counts.length - 1 : -1;
+  if (Number.isNaN(own)) return curve.missing >= 0 ? barCounts(curve).length - 1 : -1;
   if (!hist.edges) return own >= 0 && own < hist.counts.length ? Math.round(own) : -1;
   const edges = hist.edges;
   const last = edges.length - 1;
@@ -80,7 +88,7 @@ export function binOf(curve: Curve, own: number): number {
 
 /** The selected part of every bar, estimated: its count times the selected share of the sample rows in it. */
 export function splitCounts(curve: Curve, ice: Ice, mask: ArrayLike<number>, sample: Sample | null): Float64Array {
-  const counts = curve.hist?.counts ?? [];
+  const counts = barCounts(curve);
   const inside = new Float64Array(counts.length);
   const all = new Float64Array(counts.length);
   for (let i = 0; i < ice.m; i++) {
@@ -106,7 +114,8 @@ export function previewSplit(
   const complete = ice.m === total;
   const n = complete ? means.rows : Math.round(means.share * total);
   const inside = splitCounts(curve, ice, mask, sample);
-  const outside = inside.map((value, b) => (curve.hist?.counts[b] ?? 0) - value);
+  const counts = barCounts(curve);
+  const outside = inside.map((value, b) => counts[b] - value);
   return {
     selection: { average: means.selection, n, counts: inside },
     rest: { average: means.rest, n: total - n, counts: outside },

@@ -7,6 +7,7 @@ import type { Scene } from "../draw/scene";
 import { count, fmtX, parseX, percent } from "../geometry/format";
 import { brushHandle, type Handle } from "../geometry/hit";
 import { readable, readableDate } from "../geometry/scale";
+import { barCounts } from "../geometry/subset";
 import type { Condition, Op } from "../model";
 import { messageOf } from "../store";
 import { publishArea } from "./curves";
@@ -452,9 +453,10 @@ function barText(scene: Scene, bar: number): string {
   const { curve, bands, xDomain } = scene;
   const hist = curve.hist;
   if (!hist) return "";
-  const n = hist.counts[bar] ?? 0;
+  const counts = barCounts(curve);
+  const n = counts[bar] ?? 0;
   let all = 0;
-  for (let i = 0; i < hist.counts.length; i++) all += hist.counts[i];
+  for (let i = 0; i < counts.length; i++) all += counts[i];
   const write = (v: number) => fmtX(v, curve.kind, xDomain[1] - xDomain[0], false);
   const name =
     bands !== null

@@ -69,6 +69,8 @@ function share(progress: Progress): number {
   return progress.total > 0 ? Math.max(0, Math.min(1, progress.done / progress.total)) : 0;
 }
 
+const computing = ({ label }: Progress): string => (label === "" ? "computing" : `computing ${label}`);
+
 export function Toolbar({ ui }: { ui: Ui }) {
   const { store } = ui;
   const info = useValue(() => store.info.value);
@@ -107,7 +109,7 @@ export function Toolbar({ ui }: { ui: Ui }) {
             : stopped
               ? "stopped: the curves stand on the rows so far"
               : running
-                ? progress.label
+                ? computing(progress)
                 : ""}
         </span>
         {busy && (
