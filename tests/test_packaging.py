@@ -36,7 +36,7 @@ def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> str:
         env=env,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=200,
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 0, f"{command} -> {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"

@@ -219,3 +219,29 @@ def test_many_threads_may_ask(worker):
     for asker in askers:
         asker.join()
     assert sorted(results) == list(range(8))
+
+
+def test_close_at_the_end_of_python_does_not_wait_for_a_lock_nobody_will_release(monkeypatch):
+    # Python stops daemon threads anywhere; then the last garbage collection closes what is left.
+    worker = Worker("test-worker")
+    held, release = threading.Event(), threading.Event()
+
+    def hold():
+        with worker._queue.changed:
+            held.set()
+            release.wait(20)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    monkeypatch.setattr(module.sys, "is_finalizing", lambda: True)
+    closing = threading.Thread(target=worker.close)
+    closing.start()
+    closing.join(2)
+    waited = closing.is_alive()
+    monkeypatch.undo()
+    release.set()
+    holder.join()
+    closing.join()
+    worker.close()
+    assert not waited

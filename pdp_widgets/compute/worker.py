@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import sys
 import threading
 import time
 import weakref
@@ -272,6 +273,8 @@ class _Queue:
             self.changed.notify_all()
 
     def close(self, timeout: float) -> None:
+        if sys.is_finalizing():
+            return  # Python has stopped the thread wherever it was, perhaps with the lock in its hand
         with self.changed:
             self.closed = True
             tasks, thread = list(self.tasks), self.thread

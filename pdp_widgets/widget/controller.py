@@ -6,6 +6,7 @@ and the page is told at a pace it can follow. It knows nothing of traits, and of
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,8 @@ class Controller:
 
     def close(self) -> None:
         """Stop for good."""
+        if sys.is_finalizing():
+            return  # the worker's thread was stopped wherever it was, perhaps with a lock in its hand
         with self.lock:
             self._closed = True
         self.worker.close()
