@@ -12,6 +12,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -297,6 +298,69 @@ def bytes_sent() -> Iterator[Row]:
         1.5,
         "MB",
         f"{first} messages; a selection: {(sum(sent) - bundle - at_rest) / 1e6:.2f} MB more; the bundle: {bundle / 1e6:.2f} MB once",
+    )
+
+
+FRAMES = """() => {
+    // The script's own work in each frame: what handles pointer events, and what runs in requestAnimationFrame.
+    const frames = window.__frames = {work: [], gaps: []};
+    let work = 0, last = performance.now();
+    const timed = callback => function (...args) {
+        const start = performance.now();
+        try { return callback.apply(this, args); } finally { work += performance.now() - start; }
+    };
+    const request = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = callback => request(timed(callback));
+    const add = EventTarget.prototype.addEventListener;
+    EventTarget.prototype.addEventListener = function (type, listener, options) {
+        const wrapped = /^pointer|^mouse/.test(type) && typeof listener === 'function' ? timed(listener) : listener;
+        return add.call(this, type, wrapped, options);
+    };
+    const tick = now => { frames.work.push(work); frames.gaps.push(now - last); work = 0; last = now; request(tick); };
+    request(tick);
+}"""
+
+
+@measurement
+def brush_frames() -> Iterator[Row]:
+    """Dragging a brush over 5000 rows in Chromium, on the stand-alone page: the work in each frame."""
+    from lab import find_chromium, launch
+    from playwright.sync_api import sync_playwright
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from widget_page import WidgetOnPage
+
+    from pdp_widgets import PDPWidget
+
+    X, y = friedman(5000)
+    widget = PDPWidget(HistGradientBoostingRegressor(random_state=0).fit(X, y), X)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        path = Path(folder) / "page.html"
+        widget.export_html(path)
+        executable = find_chromium(playwright)
+        if executable is None:
+            raise RuntimeError("no Chromium found")
+        browser = launch(playwright, executable)
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.add_init_script(f"({FRAMES})()")
+        page.goto(path.as_uri())
+        shown = WidgetOnPage(page)
+        shown.wait_until_exact()
+        page.wait_for_timeout(500)
+        page.evaluate("() => { window.__frames.work.length = window.__frames.gaps.length = 0; }")
+        for _ in range(4):
+            shown.drag("histogram", (0.2, 0.4), (0.8, 0.5), steps=60)
+        frames = page.evaluate("window.__frames")
+        browser.close()
+    widget.close()
+    work = np.array([time for time in frames["work"] if time > 0])
+    assert len(work) > 60, f"only {len(work)} frames had work"
+    gaps = np.percentile(frames["gaps"], 95)
+    yield Row(
+        "brush drag, 5000 rows: work per frame, p95",
+        float(np.percentile(work, 95)),
+        16.0,
+        "ms",
+        f"{len(work)} frames, median {np.median(work):.1f} ms; from frame to frame p95 {gaps:.1f} ms (16.7 is 60 a second)",
     )
 
 
