@@ -77,7 +77,7 @@ def write_page(target: Path) -> int:
     X, y = datasets.diabetes()
     model = GradientBoostingRegressor(random_state=0).fit(X, y)
     target.parent.mkdir(parents=True, exist_ok=True)
-    PDPWidget(model, X, y).export_html(target)
+    PDPWidget(model, X, y, feature="bmi").export_html(target)
     print(
         f"wrote {target} ({target.stat().st_size / 1e6:.1f} MB): open it in any browser; it needs neither Jupyter nor the internet"
     )
