@@ -209,3 +209,30 @@ def test_picture_stays_when_the_kernel_is_gone(browser: Browser, jupyter_lab: La
     widget.find("clear").click()
     notebook.page.wait_for_function("node => node.dataset.n === ''", arg=widget.find("selection-n").element_handle())
     context.close()
+
+
+def test_saved_notebook_shows_its_widget_when_it_is_opened_again(browser: Browser, jupyter_lab: Lab) -> None:
+    """With jupyter-config on JUPYTER_CONFIG_PATH, as in the demo: the picture comes back without a cell being run."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1200})
+    notebook = jupyter_lab.open(context.new_page(), NOTEBOOKS / "quickstart.ipynb", name="saved.ipynb")
+    notebook.run_all()
+    WidgetOnPage(notebook.page).wait_until_exact()
+    notebook.wait_until("widget._progress['state'] == 'idle'")
+    notebook.page.wait_for_timeout(500)
+    notebook.command("docmanager:save")
+    notebook.shutdown()
+    context.close()
+    saved = nbformat.read(jupyter_lab.folder / "saved.ipynb", as_version=4)
+    assert "application/vnd.jupyter.widget-state+json" in saved.metadata["widgets"]
+
+    context = browser.new_context(viewport={"width": 1400, "height": 1200})
+    again = jupyter_lab.open(context.new_page(), saved, name="again.ipynb")
+    widget = WidgetOnPage(again.page)
+    widget.find("nokernel").wait_for(timeout=30_000)
+    assert "No kernel: this is the saved picture" in widget.find("nokernel").inner_text()
+    assert widget.title == "bmi"
+    assert widget.pixels("curves")[0][0] > 3000
+    widget.drag("histogram", (0.6, 0.4), (0.9, 0.5))
+    again.page.wait_for_function("node => Number(node.dataset.n) > 0", arg=widget.find("selection-n").element_handle())
+    again.shutdown()
+    context.close()
