@@ -14,7 +14,8 @@ from hypothesis.extra import numpy as hnp
 
 from pdp_widgets.explain import Explainer
 from pdp_widgets.widget.geometry import crossing
-from pdp_widgets.widget.picture import Axis, Summary, disagreement, means, sparkline
+from pdp_widgets.explain.results import disagreement
+from pdp_widgets.widget.picture import Axis, Summary, means, sparkline
 from pdp_widgets.widget.sample import stratified
 from pdp_widgets.widget.wire import offset, pack, scalar, to_base64, unpack
 
@@ -141,7 +142,8 @@ def test_histogram_counts_rows_within_sight_and_at_both_ends():
     edges, counts = unpack(axis.wire["hist"]["edges"]), unpack(axis.wire["hist"]["counts"])
     assert edges[0] == 0
     assert 0.98 < edges[-1] < 1  # one far value does not flatten the picture
-    assert 985 <= counts.sum() < 1000
+    assert counts[-1] == 1, "the missing row"
+    assert 985 <= counts[:-1].sum() < 1000
     assert axis.wire["missing_count"] == axis.wire["infinite_count"] == 1
     assert np.allclose(unpack(axis.wire["deciles"])[4], 0.5, atol=0.01)
     mask = np.arange(1003) < 100
@@ -174,6 +176,15 @@ def test_categories_count_levels_with_missing_last():
     assert unpack(axis.wire["hist"]["counts"]).tolist() == [1, 2, 1]
     assert np.isnan(axis.own[2])
     assert axis.own[[0, 1, 3]].tolist() == [1, 0, 1]
+
+
+def test_missing_numbers_have_the_last_bar():
+    axis = Axis.of(explainer(np.array([0.0, 1.0, np.nan, 2.0, np.nan, np.inf])), "x")
+    counts = unpack(axis.wire["hist"]["counts"])
+    assert len(counts) == len(unpack(axis.wire["hist"]["edges"]))
+    assert counts[-1] == 2
+    assert counts.sum() == 5, "the infinite row has no bar"
+    assert unpack(axis.counts(np.array([True, False, True, False, False, True])))[-1] == 1
 
 
 def test_weights_move_the_deciles():

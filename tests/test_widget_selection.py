@@ -75,6 +75,17 @@ def test_add_remove_invert(history):
     assert (history.combine("remove", a).mask == ~in_a).all()
 
 
+def test_one_gesture_is_one_step_back(history):
+    history.combine("replace", Range("temp", 0, 5), "drag 1")
+    history.combine("replace", Range("temp", 0, 9), "drag 1")
+    history.combine("replace", Range("temp", 0, 2), "drag 2")
+    assert history.undo().conditions == [Range("temp", 0, 9)]
+    history.combine("replace", Range("temp", 1, 3), "drag 2")
+    assert history.undo().conditions == [Range("temp", 0, 9)], "after a step back a gesture begins anew"
+    assert not history.undo()
+    assert not history.can_undo
+
+
 def test_undo_and_redo_walk_back_and_forth(history):
     ids = [history.current.id]
     ids += [history.combine("replace", Range("n", k, k)).id for k in range(3)]

@@ -5,7 +5,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from "@prea
 import { Brush, type Draft } from "./brush";
 import { EchoGuard } from "./echo";
 import { evaluate, type Lookup } from "./geometry/conditions";
-import { barCounts, previewSplit, splitCounts } from "./geometry/subset";
+import { previewSplit } from "./geometry/subset";
 import { LocalKernel } from "./local";
 import {
   type Curve,
@@ -315,16 +315,6 @@ export class Store {
     return one.map((v, i) => v & stay[i]);
   }
 
-  /** The bar of the missing rows, which the kernel's counts may leave out, from the sample. */
-  #withMissing(part: Part, curve: Curve): Part {
-    const lines = this.lines.value;
-    const mask = this.mask.value;
-    const bars = barCounts(curve).length;
-    if (part.counts.length === 0 || part.counts.length >= bars || !lines || mask?.length !== lines.m) return part;
-    const estimate = splitCounts(curve, lines, mask, this.sample.value);
-    return { ...part, counts: [...Array.from(part.counts), ...estimate.subarray(part.counts.length)] };
-  }
-
   #shown(): Shown | null {
     const curve = this.curve.value;
     if (!curve) return null;
@@ -340,7 +330,7 @@ export class Store {
         split.selection_id === selection.id &&
         split.selection.average.length === curve.x.length
       )
-        return { selection: this.#withMissing(split.selection, curve), rest: split.rest, exact: split.exact };
+        return { selection: split.selection, rest: split.rest, exact: split.exact };
     }
     const lines = this.lines.value;
     const mask = this.mask.value;

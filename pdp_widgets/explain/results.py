@@ -124,13 +124,7 @@ class PartialDependence:
         individual = self.individual
         if individual is None or not len(self.rows):
             return None
-        density = self.density
-        centred = individual - (individual @ density)[..., None]
-        weights = np.ones(len(self.rows)) if self.weights is None else self.weights[self.rows]
-        weights = weights / weights.sum()
-        mean = np.einsum("i,oik->ok", weights, centred)
-        variance = np.einsum("i,oik->ok", weights, np.square(centred - mean[:, None]))
-        return np.sqrt(variance @ density)
+        return disagreement(individual, self.density, None if self.weights is None else self.weights[self.rows])
 
     def output(self, name: Any) -> PartialDependence:
         """Return the result of one output only, by name or position."""
@@ -274,3 +268,23 @@ class PartialDependence:
             variance=moments.variance,
             curves=curves,
         )
+
+
+def disagreement(curves: np.ndarray, density: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray | None:
+    """Return the heterogeneity of ICE curves, (n_outputs,); None when the weights are all zero.
+
+    Parameters
+    ----------
+    curves : (n_outputs, m, K) array
+    density : (K,) array
+        Share of the rows near each grid point.
+    weights : (m,) array, optional
+        Row weights.
+    """
+    weights = np.ones(curves.shape[1]) if weights is None else weights
+    if weights.sum() == 0:
+        return None
+    weights = weights / weights.sum()
+    centred = curves - (curves @ density)[..., None]
+    centred -= (weights @ centred)[:, None]
+    return np.sqrt((weights @ np.square(centred)) @ density)

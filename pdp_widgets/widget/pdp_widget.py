@@ -370,7 +370,8 @@ class PDPWidget(WidgetTraits):
         elif method == "query":
             self.select(params["text"])
         elif method == "select":
-            self._show(self._history.combine(params["op"], self._condition(params["condition"])))
+            condition = self._condition(params["condition"])
+            self._show(self._history.combine(params["op"], condition, params["gesture"]))
         else:
             actions: dict[str, Callable[[], Any]] = {
                 "clear": self.clear,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pdp_widgets.explain.results import disagreement
 from pdp_widgets.inputs import InputError, model_name
 
 from .wire import offset, pack, scalar
@@ -24,7 +25,6 @@ __all__ = [
     "Summary",
     "broken",
     "curve",
-    "disagreement",
     "ice_lines",
     "means",
     "side",
@@ -66,26 +66,6 @@ class Summary:
         return cls(replace(result, curves=None), result.importance, heterogeneity)
 
 
-def disagreement(curves: np.ndarray, density: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
-    """Return how far rows disagree: the root of the mean variance across curves centred to mean 0.
-
-    Parameters
-    ----------
-    curves : (n_outputs, m, K) array
-    density : (K,) array
-        Share of the rows near each grid point.
-    weights : (m,) array, optional
-    """
-    if weights is None:
-        weights = np.ones(curves.shape[1])
-    if weights.sum() == 0:
-        return None
-    weights = weights / weights.sum()
-    centred = curves - (curves @ density)[..., None]
-    centred -= (weights @ centred)[:, None]
-    return np.sqrt((weights @ np.square(centred)) @ density)
-
-
 @dataclass(frozen=True)
 class Axis:
     """A feature's axis and how its rows spread over it."""
@@ -114,6 +94,9 @@ class Axis:
             bins = np.searchsorted(edges, codes, side="right").astype(np.int32) - 1
             bins[codes == edges[-1]] = n_bins - 1
             bins[(bins >= n_bins) | ~finite] = -1
+            if grid.missing >= 0:  # missing rows have the last bar, apart from the axis
+                bins[np.isnan(codes)] = n_bins
+                n_bins += 1
         near = grid.counts()
         share = near.sum() / max(grid.size, 1)
         wire = {

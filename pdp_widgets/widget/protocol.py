@@ -18,6 +18,7 @@ __all__ = ["PROTOCOL", "Checker", "Request", "error", "ok"]
 PROTOCOL = 1
 
 _LONGEST_TEXT = 100_000
+_LONGEST_GESTURE = 200
 _OPS = ("replace", "add", "remove")
 
 
@@ -87,7 +88,10 @@ class Checker:
         condition = params.get("condition")
         if not isinstance(condition, dict):
             raise InputError("select: condition is missing")
-        return {"op": params["op"], "condition": self._condition(condition)}
+        gesture = params.get("gesture")
+        if gesture is not None and not (isinstance(gesture, str) and len(gesture) <= _LONGEST_GESTURE):
+            raise InputError(f"select: gesture is a text of at most {_LONGEST_GESTURE} characters")
+        return {"op": params["op"], "condition": self._condition(condition), "gesture": gesture}
 
     def _condition(self, condition: dict[str, Any]) -> dict[str, Any]:
         feature = self._feature(condition.get("feature"))

@@ -93,6 +93,7 @@ class History:
         self._serial = 0
         self._undo: list[Node | None] = []
         self._redo: list[Node | None] = []
+        self._gesture: str | None = None
         self._rows: dict[str, Node] = {}
         self.current = Selection(np.ones(explainer.n_rows, dtype=bool))
 
@@ -145,7 +146,7 @@ class History:
         assert mask is not None
         return self._named(mask.copy(), "rows of another selection")
 
-    def set(self, node: Node | None) -> Selection:
+    def set(self, node: Node | None, gesture: str | None = None) -> Selection:
         """Make this the current condition.
 
         Raises
@@ -154,13 +155,16 @@ class History:
             When the condition does not fit the table; nothing is changed then.
         """
         selection = self._select(node)
-        self._undo = [*self._undo, self.current.node][-_REMEMBERED:]
+        # One drag sends several conditions as the pointer rests: together they are one step back.
+        if gesture is None or gesture != self._gesture:
+            self._undo = [*self._undo, self.current.node][-_REMEMBERED:]
+        self._gesture = gesture
         self._redo = []
         self.current = selection
         return selection
 
-    def combine(self, op: Op, condition: Node) -> Selection:
-        """Add one condition to the current ones.
+    def combine(self, op: Op, condition: Node, gesture: str | None = None) -> Selection:
+        """Add one condition to the current ones; those of one ``gesture`` of the hand are undone at once.
 
         ``replace`` takes the place of what is said about the same feature and keeps the rest; ``add`` selects the
         condition's rows, too; ``remove`` drops them.
@@ -169,10 +173,10 @@ class History:
         if op == "replace":
             slot = _slot(condition)
             kept = [part for part in self.current.conditions if _slot(part) != slot]
-            return self.set(conjunction([*kept, condition]))
+            return self.set(conjunction([*kept, condition]), gesture)
         if op == "add":
-            return self.set(condition if now is None else now | condition)
-        return self.set(~condition if now is None else now & ~condition)
+            return self.set(condition if now is None else now | condition, gesture)
+        return self.set(~condition if now is None else now & ~condition, gesture)
 
     def invert(self) -> Selection:
         """Select the other rows; with nothing selected there are none."""
@@ -230,6 +234,7 @@ class History:
             node = source.pop()
             target.append(self.current.node)
             self.current = self._select(node)
+            self._gesture = None
         return self.current
 
     def _named(self, mask: np.ndarray, name: str, data: Any = None) -> Rows:

@@ -59,13 +59,8 @@ export function splitMeans(
   return { selection, rest, share: total > 0 ? inside / total : 0, rows };
 }
 
-/** Rows per bar. On a number axis with a missing level the missing rows are the last bar, whether counted there or not. */
-export function barCounts(curve: Curve): ArrayLike<number> {
-  const { hist, missing } = curve;
-  if (!hist) return [];
-  if (!hist.edges || missing < 0 || hist.counts.length >= hist.edges.length) return hist.counts;
-  return [...Array.from(hist.counts), curve.missing_count];
-}
+/** Rows per bar. On a number axis with a missing level the missing rows are the last bar. */
+export const barCounts = (curve: Curve): ArrayLike<number> => curve.hist?.counts ?? [];
 
 /** The bar of a histogram that a value falls into, or -1. */
 export function binOf(curve: Curve, own: number): number {
