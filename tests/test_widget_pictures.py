@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from pdp_widgets.explain import Explainer
-from pdp_widgets.widget.geometry import crossing
 from pdp_widgets.explain.results import disagreement
+from pdp_widgets.widget.geometry import crossing
 from pdp_widgets.widget.picture import Axis, Summary, means, sparkline
 from pdp_widgets.widget.sample import stratified
 from pdp_widgets.widget.wire import offset, pack, scalar, to_base64, unpack
