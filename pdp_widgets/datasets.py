@@ -76,7 +76,9 @@ def penguins(*, drop_missing: bool = True) -> pd.DataFrame:
     """
     try:
         from palmerpenguins import load_penguins
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != "palmerpenguins":
+            raise
         raise ImportError(
             'the penguins come with the package palmerpenguins, which is not installed: python -m pip install palmerpenguins (or "pdp_widgets[demo]")'
         ) from None

@@ -20,6 +20,7 @@ from widget_page import WidgetOnPage
 
 import pdp_widgets
 from pdp_widgets import __main__ as cli
+from pdp_widgets import datasets
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -72,6 +73,21 @@ def test_notebook_settings_are_added_to_the_ones_that_are_there(monkeypatch: pyt
     ours, theirs = cli.lab_environment()["JUPYTER_CONFIG_PATH"].split(os.pathsep)
     assert (Path(ours) / "labconfig" / "default_setting_overrides.d" / "pdp_widgets.json").is_file()
     assert theirs == "/somewhere"
+
+
+def test_data_sets_are_on_the_machine_and_in_their_own_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = datasets.diabetes()
+    assert (X.shape, y.shape, y.name) == ((442, 10), (442,), "progression")
+    assert 18 <= X["age"].min() < X["age"].max() <= 80
+    assert set(X.attrs["units"]) == set(X.columns)
+    birds = datasets.penguins()
+    assert birds.shape == (333, 8)
+    assert not birds.isna().any(axis=None)
+    assert len(datasets.penguins(drop_missing=False)) == 344
+    assert birds["species"].value_counts().to_dict() == {"Adelie": 146, "Gentoo": 119, "Chinstrap": 68}
+    monkeypatch.setitem(sys.modules, "palmerpenguins", None)
+    with pytest.raises(ImportError, match=r"not installed: python -m pip install palmerpenguins"):
+        datasets.penguins()
 
 
 @pytest.mark.slow
