@@ -1,9 +1,10 @@
 """What the user hands over: X, the model, and the points to look at."""
 
+from .columns import Observed
 from .errors import InputError, NotCachedError, PDPWidgetsError, PredictionError
 from .grid import Grid, make_grid
 from .response import Response, model_name
-from .table import Feature, FeatureTable, Observed
+from .table import Feature, FeatureTable
 
 __all__ = [
     "Feature",

@@ -22,7 +22,8 @@ from .errors import InputError, unknown_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .table import FeatureTable, Observed
+    from .columns import Observed
+    from .table import FeatureTable
 
 __all__ = ["And", "Levels", "Missing", "Node", "Not", "Or", "Range", "Rows", "conjunction", "quote"]
 

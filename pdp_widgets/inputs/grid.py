@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from .columns import AxisKind, Observed
 from .containers import Vector, gather
 from .errors import InputError
-from .table import AxisKind, Feature, FeatureTable, Observed
+
+if TYPE_CHECKING:
+    from .table import Feature, FeatureTable
 
 DEFAULT_PERCENTILES = (0.05, 0.95)
 

@@ -24,7 +24,8 @@ from .errors import InputError, unknown_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .table import FeatureTable, Observed
+    from .columns import Observed
+    from .table import FeatureTable
 
 __all__ = ["And", "Levels", "Missing", "Node", "Not", "Or", "Range", "Rows", "conjunction", "parse", "quote"]
 

@@ -6,23 +6,17 @@ and builds the blocks of rows the model is asked about. It never modifies the ca
 
 from __future__ import annotations
 
-import decimal
-import numbers
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .columns import AxisKind, Kind, Observed, as_float, kind_of, observe
 from .containers import Container, Vector, wrap
 from .errors import InputError, unknown_name
-
-Kind = Literal["number", "integer", "bool", "category", "datetime", "timedelta", "group"]
-AxisKind = Literal["number", "datetime", "timedelta", "category"]
-
-MILLISECOND = 1_000_000  # ns
 
 
 @dataclass(frozen=True)
@@ -43,28 +37,6 @@ class Feature:
         if self.kind in ("datetime", "timedelta"):
             return self.kind
         return "category"
-
-
-@dataclass(frozen=True)
-class Observed:
-    """A feature's own values at the rows of the table."""
-
-    kind: AxisKind
-    codes: np.ndarray
-    """(n,) float64: numbers as they are, dates and durations in ms, categories as index into
-    ``levels``; NaN where missing."""
-    levels: list[Any] | None = None
-    """Observed levels in display order (categories only)."""
-    labels: list[str] | None = None
-    representative: np.ndarray | None = field(default=None, repr=False)
-    """One row position per level (categories only)."""
-    timezone: Any | None = None
-    """Time zone of the dates, None for naive ones; ``codes`` are UTC."""
-
-    @property
-    def missing(self) -> np.ndarray:
-        """(n,) bool: rows without a value."""
-        return np.isnan(self.codes)
 
 
 class FeatureTable:
@@ -210,7 +182,7 @@ class FeatureTable:
 
     def _single(self, j: int) -> Feature:
         if j not in self._kinds:
-            self._kinds[j] = _kind(self._container.column(j), self._labels[j])
+            self._kinds[j] = kind_of(self._container.column(j), self._labels[j])
         return Feature(self._labels[j], self._kinds[j], (j,))
 
     def _choose(self, features: Sequence[Any] | Mapping[Any, Any] | None) -> dict[str, Feature]:
@@ -259,18 +231,12 @@ class FeatureTable:
     def _observe(self, feature: Feature) -> Observed:
         if feature.kind == "group":
             return self._observe_group(feature)
-        column = self._container.column(feature.columns[0])
-        if feature.axis == "category":
-            return _observe_category(column)
-        if feature.axis == "number":
-            return Observed("number", _as_float(column))
-        zone = getattr(column.dt, "tz", None) if feature.axis == "datetime" and hasattr(column, "dt") else None
-        return Observed(feature.axis, _as_milliseconds(column, feature.axis), timezone=zone)
+        return observe(self._container.column(feature.columns[0]), feature.axis)
 
     def _observe_group(self, feature: Feature) -> Observed:
         """Read one-hot columns as one category; a row of zeros is the base level."""
         names = [self._labels[j] for j in feature.columns]
-        on = np.column_stack([_as_float(self._container.column(j)) for j in feature.columns])
+        on = np.column_stack([as_float(self._container.column(j)) for j in feature.columns])
         missing = np.isnan(on).any(axis=1)
         active = on != 0
         several = (active.sum(axis=1) > 1) & ~missing
@@ -317,128 +283,3 @@ def _without_common_prefix(names: list[str], group: str) -> list[str]:
         if all(name.startswith(prefix) and len(name) > len(prefix) for name in names):
             return [name[len(prefix) :] for name in names]
     return names
-
-
-def _kind(column: pd.Series, name: str) -> Kind:
-    """Say what a column holds, or raise an error that names it and its dtype."""
-    dtype = column.dtype
-    kind: Kind | None = None
-    if isinstance(dtype, pd.CategoricalDtype):
-        kind = "category"
-    elif pd.api.types.is_bool_dtype(dtype):
-        kind = "bool"
-    elif pd.api.types.is_complex_dtype(dtype):
-        kind = None
-    elif pd.api.types.is_integer_dtype(dtype):
-        kind = "integer"
-    elif pd.api.types.is_float_dtype(dtype):
-        kind = "number"
-    elif pd.api.types.is_datetime64_any_dtype(dtype):
-        kind = "datetime"
-    elif pd.api.types.is_timedelta64_dtype(dtype):
-        kind = "timedelta"
-    elif pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
-        kind = _object_kind(column)
-    elif isinstance(dtype, pd.ArrowDtype):
-        kind = _arrow_kind(dtype)
-    if kind is None:
-        raise InputError(
-            f"column {name!r} has dtype {dtype}, which cannot be laid out on an axis; convert it "
-            "to numbers, text, categories or dates, or leave it out with features=[...]"
-        )
-    return kind
-
-
-def _arrow_kind(dtype: pd.ArrowDtype) -> Kind | None:
-    from pyarrow import types
-
-    arrow = dtype.pyarrow_dtype
-    if types.is_date(arrow) or types.is_timestamp(arrow):
-        return "datetime"
-    if types.is_duration(arrow):
-        return "timedelta"
-    if types.is_decimal(arrow):
-        return "number"
-    if types.is_dictionary(arrow):
-        return "category"
-    return None
-
-
-def _object_kind(column: pd.Series) -> Kind | None:
-    """Judge an object column by its values, because mixed and missing ones are common."""
-    present = column[~column.isna()]
-    if isinstance(column.dtype, pd.StringDtype) or len(present) == 0:
-        return "category"
-    types = set(map(type, present))
-    if all(issubclass(t, (bool, np.bool_)) for t in types):
-        return "category" if column.isna().any() else "bool"
-    if all(issubclass(t, (numbers.Real, decimal.Decimal)) for t in types) and not any(
-        issubclass(t, (bool, np.bool_)) for t in types
-    ):
-        return "integer" if all(issubclass(t, numbers.Integral) for t in types) else "number"
-    if all(issubclass(t, (pd.Timestamp, np.datetime64)) or t.__name__ == "date" for t in types):
-        return "datetime"
-    if all(issubclass(t, Hashable) for t in types):
-        return "category"
-    return None
-
-
-def _as_float(column: pd.Series) -> np.ndarray:
-    """Return a numeric column as float64 with NaN for missing."""
-    if column.dtype == object:
-        return np.array([np.nan if pd.isna(v) else float(v) for v in column], dtype=float)
-    if isinstance(column.dtype, pd.SparseDtype):
-        column = column.sparse.to_dense()
-    return column.to_numpy(dtype=float, na_value=np.nan)
-
-
-def _as_milliseconds(column: pd.Series, kind: str) -> np.ndarray:
-    """Return dates (UTC) or durations in ms through int64 ns, NaN for missing."""
-    if kind == "timedelta":
-        converted = pd.to_timedelta(column.astype("timedelta64[ns]"))
-    else:
-        converted = pd.to_datetime(column)
-        if getattr(converted.dtype, "tz", None) is not None:
-            converted = converted.dt.tz_convert("UTC").dt.tz_localize(None)
-        converted = converted.astype("datetime64[ns]")
-    missing = converted.isna().to_numpy(dtype=bool)
-    out = converted.to_numpy().astype("int64") / MILLISECOND
-    out[missing] = np.nan
-    return out
-
-
-def _observe_category(column: pd.Series) -> Observed:
-    """Index the observed levels: declared order for categoricals, else sorted."""
-    missing = column.isna().to_numpy(dtype=bool)
-    rows = np.flatnonzero(~missing)
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        raw = np.asarray(column.cat.codes)[rows]
-        found, index = np.unique(raw, return_inverse=True)
-        levels = [column.cat.categories[k] for k in found]
-    else:
-        index, unique = pd.factorize(column.iloc[rows].to_numpy(dtype=object))
-        order = sorted(range(len(unique)), key=lambda k: _sort_key(unique[k]))
-        levels = [unique[k] for k in order]
-        rank = np.empty(len(order), dtype=int)
-        rank[order] = np.arange(len(order))
-        index = rank[index]
-    codes = np.full(len(column), np.nan)
-    codes[rows] = index
-    _, first = np.unique(index, return_index=True)
-    return Observed("category", codes, levels, _level_labels(levels), rows[first])
-
-
-def _sort_key(level: Any) -> tuple[str, Any]:
-    """Order levels of mixed type by type, then by value where the type has an order."""
-    if isinstance(level, (bool, np.bool_, numbers.Real)):
-        return "", float(level)
-    return type(level).__name__, level if isinstance(level, str) else str(level)
-
-
-def _level_labels(levels: Sequence[Any]) -> list[str]:
-    """Return a distinct text per level (1 and "1" may both be levels)."""
-    labels: list[str] = []
-    for level in levels:
-        text = str(level)
-        labels.append(text if text not in labels else f"{text} ({type(level).__name__})")
-    return labels
