@@ -47,13 +47,13 @@ def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> str:
 def without_node(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """This machine's environment, with a PATH that has everything but Node."""
     programs = tmp_path_factory.mktemp("programs")
+    found: dict[str, Path] = {}
     for folder in os.environ["PATH"].split(os.pathsep):
-        for program in Path(folder).glob("*") if Path(folder).is_dir() else []:
-            if (
-                not re.match(r"(node|npm|npx|corepack|nodejs)\b", program.name)
-                and not (programs / program.name).exists()
-            ):
-                (programs / program.name).symlink_to(program)
+        for program in Path(folder).glob("*"):
+            if program.is_file() and not re.match(r"(node|npm|npx|corepack|nodejs)\b", program.name):
+                found.setdefault(program.name, program)
+    for name, program in found.items():
+        (programs / name).symlink_to(program)
     assert shutil.which("sh", path=str(programs))
     assert shutil.which("node", path=str(programs)) is None
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
