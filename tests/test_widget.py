@@ -574,6 +574,8 @@ def test_stop_keeps_and_resume_goes_on(make):
     while w._curve["rows"] <= rows and time.monotonic() < deadline:
         time.sleep(0.01)
     assert w._curve["rows"] > rows
+    while w._progress["state"] != "running" and time.monotonic() < deadline:
+        time.sleep(0.01)  # told in the next message
     assert w._progress["state"] == "running"
 
 
