@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -749,3 +751,36 @@ def test_waiting_inside_an_observer_is_refused_instead_of_hanging(make):
     w.feature = "x4"
     w.select("x2 > 0")
     assert len(errors) == 4
+
+
+SCRIPT = """
+import sys, time
+import numpy as np
+from pdp_widgets.widget import PDPWidget, traits
+from pathlib import Path
+
+traits.BUNDLE = Path(sys.argv[2])
+
+def model(X):
+    time.sleep(0.02)
+    return X[:, 0]
+
+w = PDPWidget(model, np.random.default_rng(0).normal(size=(3000, 8)))
+w.select("x1 > 0")
+time.sleep(float(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.2])
+def test_a_script_may_end_while_a_widget_computes(tmp_path, seconds):
+    bundle = tmp_path / "widget.js"
+    bundle.write_text("export default {}")
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(seconds), str(bundle)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert run.stderr == ""
+    assert run.stdout == ""

@@ -245,3 +245,20 @@ def test_close_at_the_end_of_python_does_not_wait_for_a_lock_nobody_will_release
     closing.join()
     worker.close()
     assert not waited
+
+
+def test_whoever_goes_on_while_the_worker_closes_makes_no_noise(worker, caplog):
+    refused = []
+
+    def go_on(_):
+        try:
+            worker.submit([1])
+        except module.WorkerClosedError as error:
+            refused.append(error)
+            raise
+
+    worker.submit(chunks([], "a", 1000, 0.005), on_end=go_on)
+    worker.submit(chunks([], "b", 1000, 0.005), on_end=go_on)
+    worker.close()
+    assert len(refused) == 2
+    assert not caplog.records

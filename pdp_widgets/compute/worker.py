@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from typing import Any, Literal, Self
 
-__all__ = ["CancelledError", "Task", "Worker"]
+__all__ = ["CancelledError", "Task", "Worker", "WorkerClosedError"]
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +24,10 @@ IDLE_SECONDS = 2.0
 """How long the thread waits for new work before it ends; the next task starts another one."""
 
 _POLL = 0.1  # an endless wait for a lock cannot be interrupted on every platform
+
+
+class WorkerClosedError(RuntimeError):
+    """A task was handed to a worker that takes no more."""
 
 
 class Task:
@@ -139,6 +143,8 @@ class Task:
             return
         try:
             self._context.run(callback, self)
+        except WorkerClosedError:
+            pass  # whoever goes on with the next task cannot know that the worker was closed a moment ago
         except BaseException:
             logger.exception("a callback of %s failed", self.name)
 
@@ -175,6 +181,10 @@ class Worker:
             For messages.
         on_step, on_end : callable, optional
             Called with the task, in the worker's thread, after each chunk and once at the end.
+
+        Raises
+        ------
+        WorkerClosedError
         """
         task = Task(self._queue, iter(steps), priority=priority, name=name, on_step=on_step, on_end=on_end)
         self._queue.add(task)
@@ -252,7 +262,7 @@ class _Queue:
         with self.changed:
             if self.closed:
                 msg = "the worker is closed"
-                raise RuntimeError(msg)
+                raise WorkerClosedError(msg)
             self.tasks.append(task)
             self._wake()
 

@@ -70,7 +70,7 @@ class Controller:
     def start(self) -> None:
         """Begin, or go on after ``stop`` or an error."""
         with self.lock:
-            if self._closed:
+            if self.closed:
                 return
             self._state, self._message = "running", None
             for track in self.screen.tracks.values():
@@ -123,6 +123,11 @@ class Controller:
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until nothing is computed any more; whether that was before ``timeout`` seconds."""
         return self.worker.wait(timeout)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is computed any more. Python's end closes the worker alone, not the widget."""
+        return self._closed or self.worker.closed
 
     def close(self) -> None:
         """Stop for good."""
@@ -232,7 +237,7 @@ class Controller:
         self._reprioritise()
 
     def _is_wanted(self, track: Track) -> bool:
-        if track.error is not None or self.screen.sample is None or self._state != "running" or self._closed:
+        if track.error is not None or self.screen.sample is None or self._state != "running" or self.closed:
             return False
         if track.name == self.screen.feature and track.ice is None:
             return True  # its numbers may be known, but its lines are gone
@@ -271,7 +276,7 @@ class Controller:
     def _want_parts(self) -> None:
         """Ask for both sides of the selection on their own where the curves were not kept."""
         screen, ice = self.screen, self.screen.focus.ice
-        if screen.selection is None or ice is None or ice.values is not None or self._state != "running":
+        if screen.selection is None or ice is None or ice.values is not None or self._state != "running" or self.closed:
             return
         if screen.parts is None:
             mask = screen.selection.mask
@@ -288,7 +293,7 @@ class Controller:
             task.cancel()
         if self.screen.selection is None:
             self._publish_overview()
-        elif not self._closed:
+        elif not self.closed:
             self._split_task = self._submit(
                 self._split_lines(self.screen.selection), 900.0, "the selection's sparklines"
             )
@@ -296,7 +301,7 @@ class Controller:
     def _stepped(self, _: Task) -> None:
         """After each chunk: show what is new, at a pace the page can follow."""
         with self.lock:
-            if self._closed:
+            if self.closed:
                 return
             self._want_parts()
             now = time.monotonic()
@@ -323,7 +328,7 @@ class Controller:
                     self._state = "failed"
                     for other in self._model_tasks():
                         other.cancel()
-            if self._closed:
+            if self.closed:
                 return
             if track is not None and self._is_wanted(track):
                 self._want()  # it came into focus while it ended
