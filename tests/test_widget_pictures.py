@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from pdp_widgets.explain import Explainer
 from pdp_widgets.explain.results import disagreement
 from pdp_widgets.widget.geometry import crossing
-from pdp_widgets.widget.picture import Axis, Summary, means, sparkline
+from pdp_widgets.widget.picture import Axis, Summary, means, side, sparkline
 from pdp_widgets.widget.sample import stratified
 from pdp_widgets.widget.wire import offset, pack, scalar, to_base64, unpack
 
@@ -141,16 +141,58 @@ def test_histogram_counts_rows_within_sight_and_at_both_ends():
     axis = Axis.of(explainer(np.concatenate([np.linspace(0, 1, 1000), [50.0], [np.nan], [np.inf]])), "x")
     edges, counts = unpack(axis.wire["hist"]["edges"]), unpack(axis.wire["hist"]["counts"])
     assert edges[0] == 0
-    assert 0.98 < edges[-1] < 1  # one far value does not flatten the picture
+    assert edges[-1] == 1  # one far value does not flatten the picture
     assert counts[-1] == 1, "the missing row"
-    assert 985 <= counts[:-1].sum() < 1000
+    assert counts[:-1].sum() == 1000
     assert axis.wire["missing_count"] == axis.wire["infinite_count"] == 1
     assert np.allclose(unpack(axis.wire["deciles"])[4], 0.5, atol=0.01)
+    assert axis.wire["note"].endswith("; beyond the axis: 1 of 1001 rows (1 on the right)")
     mask = np.arange(1003) < 100
     assert unpack(axis.counts(mask)).sum() == 100
     near = Axis.of(explainer(np.linspace(0, 1, 1000)), "x")
     assert unpack(near.wire["hist"]["edges"])[[0, -1]].tolist() == [0, 1]
     assert unpack(near.wire["hist"]["counts"]).sum() == 1000
+    assert near.wire["note"] == ""
+
+
+def test_all_rows_have_a_bar_unless_some_are_far():
+    from sklearn.datasets import load_diabetes
+
+    X = load_diabetes(as_frame=True, scaled=False).data
+    for name in X:
+        axis = Axis.of(Explainer(lambda X: X["bmi"].to_numpy(), X), name)
+        edges, counts = unpack(axis.wire["hist"]["edges"]), unpack(axis.wire["hist"]["counts"])
+        assert edges[0] <= X[name].min()
+        assert X[name].max() <= edges[-1]
+        assert counts.sum() == 442
+        assert "beyond" not in axis.wire["note"]
+
+
+def test_only_the_far_side_is_cut():
+    values = np.concatenate([np.linspace(0, 1, 1000), [-0.2, -30, 40, 50]])
+    for given, note in [
+        (values, "beyond the axis: 3 of 1004 rows (1 on the left, 2 on the right)"),
+        (values[values > -30], "beyond the axis: 2 of 1003 rows (2 on the right)"),
+        (values[np.abs(values) < 30], ""),
+    ]:
+        axis = Axis.of(explainer(given), "x")
+        edges, counts = unpack(axis.wire["hist"]["edges"]), unpack(axis.wire["hist"]["counts"])
+        assert axis.wire["note"].split("; ")[-1] == note
+        beyond = int(note.split()[3]) if note else 0
+        assert (counts.sum(), edges[-1]) == (len(given) - beyond, 1)
+    whole = np.where(np.arange(1000) < 5, 10_000, np.arange(1000) % 500)
+    axis = Axis.of(explainer(whole), "x")
+    assert axis.wire["note"] == "beyond the axis: 5 of 1000 rows (5 on the right)"
+
+
+def test_thin_places_of_a_side_are_told_by_its_own_rows():
+    axis = Axis.of(explainer(np.repeat(np.arange(20.0), 50)), "x")
+    assert not unpack(axis.wire["thin"]).any()
+    mask = axis.own >= 10
+    mask[:2] = True
+    side_of = side(axis, np.zeros(20), mask)
+    assert unpack(side_of["thin"]).tolist() == [1] * 10 + [0] * 10
+    assert unpack(side(axis, np.zeros(20), np.zeros(1000, bool))["thin"]).tolist() == [0] * 20
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 5), (-3, 3), (0, 300), (10**9, 10**9 + 2)])

@@ -34,6 +34,7 @@ __all__ = [
 SPARK_POINTS = 24
 
 _MOST_BINS = 30
+_WIDEST = 2.5  # an axis of all rows, in widths of the middle 98 %
 # ICE values looked at for heterogeneity, while they grow and at the end; beyond, the sample is asked.
 _FULL_CELLS = {False: 200_000, True: 8_000_000}
 
@@ -97,8 +98,6 @@ class Axis:
             if grid.missing >= 0:  # missing rows have the last bar, apart from the axis
                 bins[np.isnan(codes)] = n_bins
                 n_bins += 1
-        near = grid.counts()
-        share = near.sum() / max(grid.size, 1)
         wire = {
             "feature": name,
             "kind": grid.kind,
@@ -106,12 +105,12 @@ class Axis:
             "x": pack(grid.positions),
             "labels": list(grid.labels),
             "missing": int(grid.missing),
-            "thin": pack(near < 0.1 * share, "uint8"),
+            "thin": _thin(grid, None),
             "hist": {"edges": None if edges is None else pack(edges), "counts": pack(_count(bins, n_bins), "int32")},
             "deciles": None if grid.kind == "category" else _deciles(codes, finite, explainer.weights),
             "missing_count": int(np.isnan(codes).sum()),
             "infinite_count": int(np.isinf(codes).sum()),
-            "note": grid.note,
+            "note": "; ".join(filter(None, [grid.note, "" if edges is None else _beyond(edges, codes[finite])])),
         }
         return cls(grid, wire, own, bins, n_bins)
 
@@ -277,7 +276,12 @@ def means(curves: np.ndarray, mask: np.ndarray, weights: np.ndarray | None) -> n
 
 def side(axis: Axis, average: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
     """Return one side of ``_split``."""
-    return {"average": pack(average), "n": int(np.count_nonzero(mask)), "counts": axis.counts(mask)}
+    return {
+        "average": pack(average),
+        "n": int(np.count_nonzero(mask)),
+        "counts": axis.counts(mask),
+        "thin": _thin(axis.grid, mask),
+    }
 
 
 def _of_output(values: np.ndarray | None, k: int) -> float | None:
@@ -288,22 +292,32 @@ def _count(bins: np.ndarray, n_bins: int) -> np.ndarray:
     return np.bincount(bins[bins >= 0], minlength=n_bins)
 
 
-def _edges(grid: Grid, values: np.ndarray) -> np.ndarray:
-    """Return histogram edges over the grid and the rows near it.
+def _thin(grid: Grid, rows: np.ndarray | None) -> dict[str, Any]:
+    """Return where few of the rows (all, or those in a mask) lie: below a tenth of what each point would have on average."""
+    near = grid.counts(rows)
+    return pack(near < 0.1 * near.sum() / max(grid.size, 1), "uint8")
 
-    Far rows would leave most of the axis empty: where they are far from the grid the axis ends at the 1 % and 99 % quantiles.
+
+def _edges(grid: Grid, values: np.ndarray) -> np.ndarray:
+    """Return histogram edges over the grid and all rows, or those near it.
+
+    A few far rows would leave most of the axis empty: where all rows spread much wider than the middle 98 % do, the axis
+    ends near those and near the grid, on each side that is far.
     """
     points = grid.positions[grid.ordered]
     if not len(points):
         points = values if len(values) else np.zeros(1)
     low, high = float(points.min()), float(points.max())
-    near, width = 0.15 * (high - low), (high - low) / 2
     if len(values):
         least, first, last, most = np.quantile(values, [0, 0.01, 0.99, 1])
-        low, high = (
-            min(low, least if least >= low - near else max(first, low - width)),
-            max(high, most if most <= high + near else min(last, high + width)),
-        )
+        core, width = last - first, (high - low) / 2
+        if most - least > _WIDEST * core:
+            tail = (_WIDEST - 1) / 2 * core
+            if first - least > tail:
+                least = np.min(values[values >= max(first - core / 4, low - width)], initial=low)
+            if most - last > tail:
+                most = np.max(values[values <= min(last + core / 4, high + width)], initial=high)
+        low, high = min(low, float(least)), max(high, float(most))
     if grid.feature.kind == "integer":
         low, high = np.floor(low), np.ceil(high)
         width = max(1.0, np.ceil((high - low + 1) / _MOST_BINS))
@@ -314,6 +328,15 @@ def _edges(grid: Grid, values: np.ndarray) -> np.ndarray:
         return np.array([low - half, low + half])
     bins = int(np.clip(2 * np.sqrt(len(values)), 5, _MOST_BINS))
     return np.linspace(low, high, bins + 1)
+
+
+def _beyond(edges: np.ndarray, values: np.ndarray) -> str:
+    """Say how many rows have no bar because they are far away."""
+    below, above = int((values < edges[0]).sum()), int((values > edges[-1]).sum())
+    if not below + above:
+        return ""
+    where = ", ".join(f"{n} on the {side}" for n, side in [(below, "left"), (above, "right")] if n)
+    return f"beyond the axis: {below + above} of {len(values)} rows ({where})"
 
 
 def _deciles(codes: np.ndarray, finite: np.ndarray, weights: np.ndarray | None) -> dict[str, Any] | None:

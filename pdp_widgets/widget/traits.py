@@ -111,7 +111,8 @@ class WidgetTraits(anywidget.AnyWidget):
     and predictions; ``offset`` is to be added to values and fitted."""
 
     _split = _private()
-    """{} or {feature, output, selection_id, exact, selection: {average: float64[K], n, counts: int32[B]}, rest: {...}}."""
+    """{} or {feature, output, selection_id, exact, selection: {average: float64[K], n, counts: int32[B], thin: uint8[K]},
+    rest: {...}}; ``thin`` is relative to the side's own rows."""
 
     _selection = _private()
     """{id, text ("" for none), n, total, conditions: the plain parts that can be drawn, sample: uint8[m], can_undo, can_redo}."""
