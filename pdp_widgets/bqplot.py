@@ -44,11 +44,13 @@ def figure(result: PartialDependence, *, ice: bool | int = True, output: Any = N
 def _curves(result: PartialDependence, ice: bool | int) -> Any:
     import bqplot
 
+    from pdp_widgets.explain.results import in_words
+
     grid = result.grids[0]
     level, axis_x = _scale_and_axis(grid)
     y_scale = bqplot.LinearScale()
-    names = ", ".join(result.outputs) if len(result.outputs) <= 3 else f"{len(result.outputs)} outputs"
-    axis_y = bqplot.Axis(scale=y_scale, side="left", label=f"{result.scale} of {names}", label_offset="3.5em")
+    label = in_words(result.scale, result.outputs)
+    axis_y = bqplot.Axis(scale=y_scale, side="left", label=label, label_offset="3.5em")
     scales = {"x": level, "y": y_scale}
     points = np.flatnonzero(grid.ordered)
     if grid.kind != "category":
@@ -90,6 +92,8 @@ def _curves(result: PartialDependence, ice: bool | int) -> Any:
 def _heatmap(result: PartialDependence) -> Any:
     import bqplot
 
+    from pdp_widgets.explain.results import in_words
+
     first, second = result.grids
     x_scale, axis_x = _scale_and_axis(first)
     y_scale, axis_y = _scale_and_axis(second, vertical=True)
@@ -108,7 +112,7 @@ def _heatmap(result: PartialDependence) -> Any:
             color=result.average[0][np.ix_(rows, columns)].T,
             scales={"column": x_scale, "row": y_scale, "color": colour},
         )
-    label = f"{result.scale} of {result.outputs[0]}"
+    label = in_words(result.scale, result.outputs[:1])
     legend = bqplot.ColorAxis(scale=colour, side="right", label=label)
     return bqplot.Figure(marks=[mark], axes=[axis_x, axis_y, legend], title=_title(result))
 
@@ -126,7 +130,8 @@ def _scale_and_axis(grid: Grid, *, vertical: bool = False) -> tuple[Any, Any]:
     scale = kinds.get(grid.kind, bqplot.LinearScale)()
     side = {"side": "left", "label_offset": "3.5em"} if vertical else {}
     label = grid.feature.name + (" (ms)" if grid.kind == "timedelta" else "")
-    return scale, bqplot.Axis(scale=scale, label=label, **side)
+    ticks = {} if grid.kind == "category" else {"num_ticks": 6}  # more run into each other in a small figure
+    return scale, bqplot.Axis(scale=scale, label=label, **ticks, **side)
 
 
 def _axis_values(grid: Grid, points: np.ndarray) -> np.ndarray:

@@ -56,8 +56,11 @@ class Pace:
             # Where the fixed cost of a call alone is beyond the target, small calls only add waiting: take
             # enough rows that at least half of the time is work.
             wanted = max(TARGET_SECONDS - fixed, fixed) / max(per_row, 1e-12)
-            # A call may be slow by accident: move at most fourfold at a time.
-            self._rows = int(np.clip(wanted, max(1, self._rows // 4), min(4 * max(rows, self._rows // 4), self._most)))
+            # A call may be slow by accident: shrink at most fourfold. Grow up to what would take the target time if
+            # all of the cost were per row, which is the worst case; a fixed cost alone allows fourfold.
+            growth = float(np.clip(TARGET_SECONDS / max(seconds, 1e-9), 4.0, 16.0))
+            most = min(growth * max(rows, self._rows / growth), self._most)
+            self._rows = int(np.clip(wanted, max(1, self._rows // 4), most))
 
     def _cost(self) -> tuple[float, float]:
         """Return the fixed seconds of a call and the seconds per row, by least squares on recent calls."""
@@ -113,7 +116,7 @@ class Pending:
 
     def __init__(self, evaluator: Evaluator, block: Any, n_rows: int) -> None:
         self._evaluator, self._block, self._n_rows = evaluator, block, n_rows
-        self._future = self._send(with_function=evaluator.shares_memory)
+        self._future = self._send(with_function=False)
 
     def result(self) -> tuple[np.ndarray, float]:
         """Wait for the values; Ctrl-C interrupts the wait."""
@@ -130,6 +133,8 @@ class Pending:
     def _send(self, *, with_function: bool) -> Future[Any]:
         executor = self._evaluator.executor
         assert executor is not None
+        if self._evaluator.shares_memory:  # nothing to remember for next time
+            return executor.submit(_timed, self._evaluator.function, self._block, self._n_rows)
         function = self._evaluator.function if with_function else None
         return executor.submit(_remote, self._evaluator.token, function, self._block, self._n_rows)
 

@@ -12,12 +12,15 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from pdp_widgets.inputs import Feature, FeatureTable, Grid, InputError, Response, make_grid, model_name
+from pdp_widgets.inputs.rows import row_mask, row_outcome, row_weights
 from pdp_widgets.inputs.subgroup import parse
 
 from .ice import Ice
 from .progress import bar
+from .results import in_words
 from .source import Base, Source
 
 if TYPE_CHECKING:
@@ -34,11 +37,13 @@ class Explainer:
     model : estimator, pipeline, booster or callable
         Anything that predicts from ``X``; see ``Response``.
     X : DataFrame, array, sparse matrix or list of rows, shape (n, p)
-        The background rows, exactly as the model takes them. Never modified.
+        The background rows, exactly as the model takes them. Never modified; an array must not be changed by the
+        caller either while the explainer is in use (columns added to a DataFrame do not matter).
     y : (n,) array, optional
         The observed outcome, for explanations that compare with it.
     features : sequence or mapping, optional
-        Which features, or groups of one-hot columns ``{"season": ["season_a", "season_b"]}``.
+        A list explains these features only. A mapping ``{"season": ["season_a", "season_b"]}`` makes one-hot columns
+        one feature; all other columns stay features of their own.
     output : str or int, optional
         The output to show first: a class label, an output name or a position.
     response : {"auto", "probability", "decision", "logit", "predict"} or callable
@@ -90,9 +95,13 @@ class Explainer:
         nan_predictions: Literal["raise", "omit"] = "raise",
         cache_bytes: int = 256 * 2**20,
     ) -> None:
+        if isinstance(model, (np.ndarray, pd.DataFrame)):
+            raise InputError(
+                f"model is a {type(model).__name__}; were model and X swapped? Expected Explainer(model, X)"
+            )
         self.model = model
         self.grid_size = _at_least("grid_size", grid_size, 2)
-        self.percentiles = percentiles
+        self.percentiles = _pair(percentiles)
         self.random_state = _at_least("random_state", random_state, 0)
         if nan_predictions not in ("raise", "omit"):
             raise InputError(f"nan_predictions={nan_predictions!r}; expected 'raise' or 'omit'")
@@ -102,11 +111,12 @@ class Explainer:
                 "concurrent.futures.Executor (for dask: client.get_executor())"
             )
         table = FeatureTable(X, features)
-        weights = _weights(sample_weight, table.n_rows)
+        weights = row_weights(sample_weight, table)
+        self._given = table
         self.n_rows_given = table.n_rows
         self.rows_given = np.arange(table.n_rows)
         """(n,) positions in X of the background rows."""
-        self.y = None if y is None else _outcome(y, table.n_rows)
+        self.y = row_outcome(y, table)
         if background is not None and _at_least("background", background, 1) < table.n_rows:
             rng = np.random.default_rng(self.random_state)
             self.rows_given = np.sort(rng.choice(table.n_rows, background, replace=False))
@@ -168,10 +178,8 @@ class Explainer:
         rows = f"{self.n_rows} rows"
         if self.n_rows != self.n_rows_given:
             rows += f" sampled of {self.n_rows_given}"
-        outputs = ", ".join(self.outputs[:4]) + (", ..." if len(self.outputs) > 4 else "")
-        return (
-            f"<Explainer of {model_name(self.model)}: {len(self.features)} features, {rows}; {self.scale} of {outputs}>"
-        )
+        what = in_words(self.scale, self.outputs)
+        return f"<Explainer of {model_name(self.model)}: {len(self.features)} features, {rows}; {what}>"
 
     # ---- partial dependence --------------------------------------------------------------
 
@@ -265,7 +273,7 @@ class Explainer:
         """Return the grid of one feature."""
         chosen = self.table.feature(feature)
         size = _at_least("grid_size", grid_size or self.grid_size, 2)
-        inner = percentiles or self.percentiles
+        inner = self.percentiles if percentiles is None else _pair(percentiles)
         if grid is not None:
             return make_grid(self.table, chosen, given=grid)
         key = (chosen.name, size, inner)
@@ -322,14 +330,7 @@ class Explainer:
             subgroup = inner(self.table) if callable(inner) else inner
             if subgroup is None:
                 return None
-        mask = np.asarray(subgroup)
-        if mask.dtype == object and all(isinstance(v, (bool, np.bool_)) for v in mask.ravel()):
-            mask = mask.astype(bool)
-        if mask.dtype != bool or mask.ndim != 1:
-            raise InputError(
-                f"subgroup is {mask.dtype} of shape {mask.shape}; expected a query string or a "
-                f"boolean mask of {self.n_rows} rows"
-            )
+        mask = row_mask(subgroup, self._given if np.shape(subgroup)[:1] == (self.n_rows_given,) else self.table)
         if len(mask) == self.n_rows_given != self.n_rows:
             mask = mask[self.rows_given]
         if len(mask) != self.n_rows:
@@ -375,18 +376,21 @@ class Explainer:
         cells = int(np.prod([grid.size for grid in grids]))
         size = 8 * self._source.n_outputs * self.n_rows * cells
         # One that takes more than half of the cache would push out everything else.
-        store = size <= self._cache_bytes / 2
-        key: tuple[Any, ...] = tuple(grid.key() for grid in grids)
-        if not store:
-            key += (None if rows is None else rows.tobytes(), None if keep is None else keep.tobytes())
+        if size > self._cache_bytes / 2:
+            if rows is not None:  # of one subgroup: its next one will be another
+                return Ice(self._source, grids, rows=rows, store=False, keep=keep)
+            kept: Any = None if keep is None else hash(keep.tobytes())
+        else:
+            rows, keep, kept = None, None, "all"
+        key = (kept, *(grid.key() for grid in grids))
         with self._lock:
             ice = self._ices.pop(key, None)
             if ice is None:
-                ice = Ice(self._source, grids, rows=None if store else rows, store=store, keep=keep)
+                ice = Ice(self._source, grids, store=kept == "all", keep=keep)
             self._ices[key] = ice
             held = 0
             for other in reversed(list(self._ices)):
-                held += max(self._ices[other].nbytes, self._cache_bytes // 512)
+                held += self._ices[other].nbytes
                 if held > self._cache_bytes and other != key:
                     del self._ices[other]
             return ice
@@ -409,7 +413,7 @@ class Explainer:
 
     def _finish(self, ice: Ice, mask: np.ndarray | None, text: str | None, output: Any) -> PartialDependence:
         result = ice.result(mask, text=text)
-        return result if output is None else result.output(self.response.position(output))
+        return result if output is None else result.output(output)
 
 
 def _in_words(subgroup: Any, mask: np.ndarray) -> str:
@@ -425,25 +429,11 @@ def _at_least(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def _outcome(y: Any, n_rows: int) -> np.ndarray:
-    outcome = np.asarray(y)
-    if outcome.ndim == 2 and outcome.shape[1] == 1:
-        outcome = outcome[:, 0]
-    if outcome.shape[:1] != (n_rows,):
-        raise InputError(f"y has shape {outcome.shape}; X has {n_rows} rows")
-    return outcome
-
-
-def _weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """Return the weights scaled to mean 1 (so that sums stay counts), or None."""
-    if sample_weight is None:
+def _pair(percentiles: Any) -> tuple[float, float] | None:
+    if percentiles is None:
         return None
     try:
-        weights = np.asarray(sample_weight, dtype=float)
+        low, high = percentiles
     except (TypeError, ValueError) as error:
-        raise InputError(f"sample_weight is not numeric: {error}") from error
-    if weights.shape != (n_rows,):
-        raise InputError(f"sample_weight has shape {weights.shape}; expected ({n_rows},), one per row")
-    if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() == 0:
-        raise InputError("sample_weight must be finite, not negative, and not all zero")
-    return weights / weights.mean()
+        raise InputError(f"percentiles={percentiles!r}; expected two shares, such as (0.05, 0.95)") from error
+    return low, high

@@ -8,7 +8,6 @@ the memory cap, and then a subgroup costs no model call.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -81,7 +80,8 @@ class Ice:
         self._only = rows
         n, n_outputs = source.table.n_rows, source.n_outputs
         self._values = np.full((n_outputs, n, self._cells), np.nan) if store else None
-        self._kept_at = None
+        self._kept_at: np.ndarray | None = None
+        self._kept: np.ndarray | None = None
         if not store and keep is not None:
             self._kept_at = np.full(n, -1, dtype=np.int32)
             self._kept_at[keep] = np.arange(len(keep))
@@ -89,8 +89,10 @@ class Ice:
         self._own = _own_cells(grids)
         self._moments = Moments.empty((n_outputs, self._cells))
         self._omitted = np.zeros(n, dtype=bool)
+        self._any_omitted = False
         self._done = 0
-        self._jobs: Iterator[_Job] = self._walk(0)
+        self._start = 0  # in the order of rows: where the next batch begins
+        self._jobs: deque[_Job] = deque()
         self._flight: deque[tuple[_Job, Pending]] = deque()
 
     # ---- state ---------------------------------------------------------------------------
@@ -122,8 +124,10 @@ class Ice:
 
     @property
     def nbytes(self) -> int:
-        """Return the memory the curves take."""
-        return 0 if self._values is None else self._values.nbytes
+        """Return the memory it takes: curves, kept curves, and what it notes per row."""
+        curves = self._values if self._values is not None else self._kept
+        own_order = 0 if self._only is None else self._order.nbytes + self._only.nbytes
+        return (0 if curves is None else curves.nbytes) + self._own.nbytes + self._omitted.nbytes + own_order
 
     def curves(self, rows: np.ndarray) -> np.ndarray:
         """Return the curves of these row positions: (n_outputs, m, K), NaN where not done.
@@ -135,7 +139,7 @@ class Ice:
         """
         if self._values is not None:
             return self._values[:, rows]
-        if self._kept_at is None or (self._kept_at[rows] < 0).any():
+        if self._kept_at is None or self._kept is None or (self._kept_at[rows] < 0).any():
             raise NotCachedError(
                 "the ICE curves of these rows were not kept, because all of them would exceed the "
                 "memory cap (cache_bytes)"
@@ -166,14 +170,14 @@ class Ice:
     def _advance(self) -> None:
         evaluator = self._source.evaluator
         if evaluator.executor is None:
-            job = next(self._jobs, None)
+            job = self._next_job()
             if job is not None:
                 # No cells are left when the model's answer was known for all of them.
                 known = not len(job.row)
                 self._ingest(job, *(_NOTHING.result() if known else evaluator.run(self._block(job), len(job.row))))
             return
         while len(self._flight) < evaluator.window:
-            job = next(self._jobs, None)
+            job = self._next_job()
             if job is None:
                 break
             if not len(job.row):
@@ -188,14 +192,15 @@ class Ice:
         for _, pending in self._flight:
             pending.cancel()
         self._flight.clear()
-        self._jobs = self._walk(self._done)
+        self._jobs.clear()
+        self._start = self._done
 
-    def _walk(self, start: int) -> Iterator[_Job]:
-        """Yield the model calls to make, sized anew each time by the pace of the model."""
+    def _next_job(self) -> _Job | None:
+        """Return the next model call to make, sized anew each time by the pace of the model."""
         source = self._source
-        while start < len(self._order):
-            rows = self._order[start : start + max(1, source.pace.rows // self._cells)]
-            start += len(rows)
+        if not self._jobs and self._start < len(self._order):
+            rows = self._order[self._start : self._start + max(1, source.pace.rows // self._cells)]
+            self._start += len(rows)
             wanted = np.ones((len(rows), self._cells), dtype=bool)
             own = self._own[rows]
             skip = np.flatnonzero((own >= 0) & source.known[rows])
@@ -207,7 +212,8 @@ class Ice:
             parts = max(1, -(-len(row) // max(source.pace.rows, 1)) if len(rows) == 1 else 1)
             batch = _Batch(rows, values, parts)
             for part in np.array_split(np.arange(len(row)), parts):
-                yield _Job(batch, row[part], cell[part])
+                self._jobs.append(_Job(batch, row[part], cell[part]))
+        return self._jobs.popleft() if self._jobs else None
 
     def _block(self, job: _Job) -> object:
         """Build the rows the model is asked about."""
@@ -235,12 +241,13 @@ class Ice:
                 names = " x ".join(grid.feature.name for grid in self.grids)
                 source.complain(rows[bad], f"while {names!r} is varied")
             self._omitted[rows[bad]] = True
+            self._any_omitted = True
             good = ~bad
         weights = None if source.weights is None else source.weights[rows][good]
         self._moments = self._moments.merge(Moments.of(batch.values[:, good], weights))
         if self._values is not None:
             self._values[:, rows] = batch.values
-        elif self._kept_at is not None:
+        elif self._kept_at is not None and self._kept is not None:
             at = self._kept_at[rows]
             self._kept[:, at[at >= 0]] = batch.values[:, at >= 0]
         self._done += len(rows)
@@ -276,7 +283,10 @@ class Ice:
                 )
             total = int(np.count_nonzero(subgroup[self._order]))
             seen = seen[subgroup[seen]]
-        seen = np.sort(seen[~omitted[seen]]) if omitted.any() else np.sort(seen)
+        if self._any_omitted:
+            seen = seen[~omitted[seen]]
+        # All rows are the same array for everyone: at a million rows a copy per result adds up.
+        seen = source.all_rows if len(seen) == source.table.n_rows else np.sort(seen)
         if subgroup is None:
             moments = self._moments
         else:
@@ -294,6 +304,7 @@ class Ice:
             rows_total=total,
             rows_omitted=n_omitted,
             outputs=tuple(source.response.outputs),
+            labels=tuple(source.response.raw_labels),
             scale=source.response.scale,
             subgroup=text if subgroup is not None or self._only is not None else None,
             weights=source.weights,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from pdp_widgets.inputs import Grid, InputError
+from pdp_widgets.inputs import Grid, InputError, find_output
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class PartialDependence:
     rows_omitted: int
     """Rows left out because the model predicted NaN or infinity."""
     outputs: tuple[str, ...]
+    labels: tuple[Any, ...] = field(repr=False)
+    """The model's own class labels of the outputs, empty when they are no classes."""
     scale: str
     """The response scale: "probability", "log-odds", "decision value", "prediction", ..."""
     subgroup: str | None
@@ -127,10 +129,8 @@ class PartialDependence:
         return disagreement(individual, self.density, None if self.weights is None else self.weights[self.rows])
 
     def output(self, name: Any) -> PartialDependence:
-        """Return the result of one output only, by name or position."""
-        k = self.outputs.index(name) if name in self.outputs else name
-        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self.outputs):
-            raise InputError(f"output {name!r} is not one of {', '.join(map(repr, self.outputs))}")
+        """Return the result of one output only, by name, class label or position."""
+        k = find_output(name, self.outputs, self.labels)
         one = slice(k, k + 1)
         return replace(
             self,
@@ -138,6 +138,7 @@ class PartialDependence:
             stderr=self.stderr[one],
             variance=self.variance[one],
             outputs=self.outputs[one],
+            labels=self.labels[one],
             curves=None if self.curves is None else self.curves[one],
         )
 
@@ -186,8 +187,8 @@ class PartialDependence:
         if grid.kind == "category":
             raise InputError(f"{grid.feature.name!r} is a category; slopes need a number or a date")
         points = np.flatnonzero(grid.ordered)
-        points = points[np.argsort(grid.positions[points], kind="stable")]
-        x = grid.positions[points]
+        x, first = np.unique(grid.positions[points], return_index=True)  # the caller's own grid may be in any order
+        points = points[first]
         if len(x) < 2:
             raise InputError(f"{grid.feature.name!r} has {len(x)} grid point; slopes need two")
         steps = np.diff(x)
@@ -201,23 +202,30 @@ class PartialDependence:
         return self._recomputed(average, curves, (mids,))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one tidy row per output and grid cell: values, average, stderr, n."""
+        """Return one tidy row per output and grid cell: the values, ``average``, ``stderr``, ``n_nearest``.
+
+        ``stderr`` is the error of the average as an estimate for all rows: zero once all rows are in. ``n_nearest``
+        counts the rows nearest to each grid point (one feature only). A statistic's column gets a trailing
+        underscore where a feature has its name.
+        """
+        taken = set(self.features)
+
+        def free(name: str) -> str:
+            return free(f"{name}_") if name in taken else name
+
         cells = np.meshgrid(*[np.arange(grid.size) for grid in self.grids], indexing="ij")
         columns: dict[str, Any] = {}
         n_cells = cells[0].size
-        columns["output"] = np.repeat(np.array(self.outputs, dtype=object), n_cells)
+        columns[free("output")] = np.repeat(np.array(self.outputs, dtype=object), n_cells)
         for grid, index in zip(self.grids, cells, strict=True):
             values = pd.Series(grid.values)
             tiled = np.tile(index.ravel(), len(self.outputs))
             columns[grid.feature.name] = values.iloc[tiled].reset_index(drop=True)
-        columns["average"] = self.average.ravel()
-        columns["stderr"] = self.stderr.ravel()
+        columns[free("average")] = self.average.ravel()
+        columns[free("stderr")] = self.stderr.ravel()
         if len(self.grids) == 1:
-            counts = np.bincount(
-                self.grids[0].nearest[self.rows][self.grids[0].nearest[self.rows] >= 0],
-                minlength=self.grids[0].size,
-            )
-            columns["n_nearest"] = np.tile(counts, len(self.outputs))
+            counts = self.grids[0].counts(self.rows)
+            columns[free("n_nearest")] = np.tile(counts, len(self.outputs))
         return pd.DataFrame(columns)
 
     def to_bqplot(self, *, ice: bool | int = True, output: Any = None) -> Any:
@@ -231,7 +239,7 @@ class PartialDependence:
         names = " x ".join(repr(name) for name in self.features)
         shape = " x ".join(str(grid.size) for grid in self.grids)
         rows = f"{self.rows_done} of {self.rows_total} rows"
-        parts = [f"{self.scale} of {', '.join(self.outputs)}", f"{shape} grid points", rows]
+        parts = [in_words(self.scale, self.outputs), f"{shape} grid points", rows]
         if self.subgroup is not None:
             parts.append(f"subgroup {self.subgroup}")
         if self.weighted:
@@ -288,3 +296,11 @@ def disagreement(curves: np.ndarray, density: np.ndarray, weights: np.ndarray | 
     centred = curves - (curves @ density)[..., None]
     centred -= (weights @ centred)[:, None]
     return np.sqrt((weights @ np.square(centred)) @ density)
+
+
+def in_words(scale: str, outputs: Sequence[str]) -> str:
+    """Return what is explained: "probability of a, b", or just "prediction" where the output has no name."""
+    if list(outputs) == [scale]:
+        return scale
+    shown = ", ".join(outputs[:4]) + (", ..." if len(outputs) > 4 else "")
+    return f"{scale} of {shown}"

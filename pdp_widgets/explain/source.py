@@ -53,6 +53,7 @@ class Source:
         self.nan_predictions = nan_predictions
         self.evaluator = Evaluator(response, executor)
         self.pace = Pace(table.bytes_per_row)
+        self.all_rows = np.arange(table.n_rows)
         self.order = np.random.default_rng(seed).permutation(table.n_rows).astype(np.int32)
         # One model call at a time: not every model may be called from two threads.
         self.lock = threading.RLock()

@@ -3,7 +3,7 @@
 from .columns import Observed
 from .errors import InputError, NotCachedError, PDPWidgetsError, PredictionError
 from .grid import Grid, make_grid
-from .response import Response, model_name
+from .response import Response, find_output, model_name
 from .table import Feature, FeatureTable
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "PDPWidgetsError",
     "PredictionError",
     "Response",
+    "find_output",
     "make_grid",
     "model_name",
 ]

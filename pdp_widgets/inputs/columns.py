@@ -37,6 +37,8 @@ class Observed:
     """One row position per level (categories only)."""
     timezone: Any | None = None
     """Time zone of the dates, None for naive ones; ``codes`` are UTC."""
+    precision: np.dtype | None = None
+    """The column's own float type where it is shorter than float64: 0.1 means its nearest value there."""
 
     @property
     def missing(self) -> np.ndarray:
@@ -113,7 +115,9 @@ def observe(column: pd.Series, axis: AxisKind) -> Observed:
     if axis == "category":
         return _observe_category(column)
     if axis == "number":
-        return Observed("number", as_float(column))
+        name = str(getattr(column.dtype, "numpy_dtype", column.dtype)).lower()
+        short = next((np.dtype(kind) for kind in ("float32", "float16") if name.startswith(kind)), None)
+        return Observed("number", as_float(column), precision=short)
     zone = getattr(column.dt, "tz", None) if axis == "datetime" and hasattr(column, "dt") else None
     return Observed(axis, _as_milliseconds(column, axis), timezone=zone)
 
@@ -151,7 +155,11 @@ def _observe_category(column: pd.Series) -> Observed:
         found, index = np.unique(raw, return_inverse=True)
         levels = [column.cat.categories[k] for k in found]
     else:
-        index, unique = pd.factorize(column.iloc[rows].to_numpy(dtype=object))
+        present = column.iloc[rows].to_numpy(dtype=object)
+        # Among values of several types True equals 1, and yet the model may tell them apart.
+        mixed = len(set(map(type, present))) > 1
+        index, first = pd.factorize(_objects([(type(v).__name__, v) for v in present]) if mixed else present)
+        unique = [value for _, value in first] if mixed else list(first)
         order = sorted(range(len(unique)), key=lambda k: _sort_key(unique[k]))
         levels = [unique[k] for k in order]
         rank = np.empty(len(order), dtype=int)
@@ -171,9 +179,23 @@ def _sort_key(level: Any) -> tuple[str, Any]:
 
 
 def _level_labels(levels: Sequence[Any]) -> list[str]:
-    """Return a distinct text per level (1 and "1" may both be levels)."""
+    """Return a distinct text per level (1 and "1" may both be levels), none of them that of a missing one."""
+    taken = {"missing"}
     labels: list[str] = []
     for level in levels:
-        text = str(level)
-        labels.append(text if text not in labels else f"{text} ({type(level).__name__})")
+        text = label = str(level)
+        if label in taken:
+            label = f"{text} ({type(level).__name__})"
+        suffix = 2
+        while label in taken:
+            label, suffix = f"{text} #{suffix}", suffix + 1
+        taken.add(label)
+        labels.append(label)
     return labels
+
+
+def _objects(items: Sequence[Any]) -> np.ndarray:
+    """Return a one-dimensional object array, whatever the items are."""
+    out = np.empty(len(items), dtype=object)
+    out[:] = items
+    return out

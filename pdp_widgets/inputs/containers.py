@@ -55,7 +55,8 @@ class PandasContainer:
     """A DataFrame (or subclass); blocks get a fresh index, since repeated labels break joins."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame
+        # Shallow: a column that the caller adds or replaces later is not ours to see.
+        self.frame = frame.copy(deep=False)
         self.labels = list(frame.columns)
         self.n_rows = len(frame)
 
@@ -82,7 +83,8 @@ class PandasContainer:
         block = self.frame.take(rows)
         block.index = pd.RangeIndex(len(block))
         for j, vector in replaced.items():
-            block.isetitem(j, vector)
+            # A Series keeps the dtype: of a bare object array pandas would guess one anew.
+            block.isetitem(j, pd.Series(vector, index=block.index, dtype=self.column(j).dtype, copy=False))
         return block
 
     def take(self, rows: np.ndarray) -> PandasContainer:
@@ -157,7 +159,7 @@ class PolarsContainer:
         import polars as pl
 
         plain = [None if pd.isna(v) else v for v in values]
-        return pl.Series(self.labels[j], plain, dtype=self.frame.to_series(j).dtype, strict=False)
+        return pl.Series(self.labels[j], plain, dtype=self.frame.to_series(j).dtype, strict=True)
 
     def build(self, rows: np.ndarray, replaced: Mapping[int, Vector]) -> Any:
         block = self.frame[rows]
@@ -257,6 +259,10 @@ def _recognise(X: Any) -> Container:
         raise InputError(
             f"X is a {type(X).__name__}; expected a two-dimensional table "
             "(pandas or polars DataFrame, numpy array, scipy sparse matrix or list of rows)"
+        )
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InputError(
+            "X is a masked array with masked values, which a model would read as numbers; use X.filled(...)"
         )
     try:
         array = np.asarray(X)

@@ -6,7 +6,7 @@ every dtype exactly as it is, and never invents a point around a constant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .table import Feature, FeatureTable
 
 DEFAULT_PERCENTILES = (0.05, 0.95)
+MOST_LEVELS = 200
+_INDEX = np.int16  # of grid points: at a million rows every byte counts
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Grid:
     vectors: tuple[Vector, ...] = field(repr=False)
     """Per column of the feature, the K values in the column's own dtype."""
     codes: np.ndarray = field(repr=False)
-    """(n,) the rows' own values in the unit of ``positions``."""
+    """(n,) the rows' own values, as in ``Observed.codes``."""
     own: np.ndarray = field(repr=False)
     """(n,) the grid index that equals the row's own value, -1 where none does."""
     nearest: np.ndarray = field(repr=False)
@@ -71,7 +73,8 @@ class Grid:
 
     def key(self) -> tuple[Any, ...]:
         """Return what tells this grid from another one of the same feature."""
-        return (self.feature.name, self.size, self.missing, tuple(self.labels), self.positions.tobytes())
+        values = tuple((type(v), v) for v in self.values) if self.kind == "category" else self.positions.tobytes()
+        return (self.feature.name, self.missing, values)
 
     def at_positions(self, positions: np.ndarray) -> Grid:
         """Return a number or date grid at other positions, for reading only (not for the model)."""
@@ -83,9 +86,8 @@ class Grid:
             values = pd.to_timedelta(positions, unit="ms").to_numpy()
         labels = axis_labels(positions, self.kind)
         return replace(
-            self, values=values, positions=positions, labels=labels, missing=-1, vectors=(),
-            own=own, nearest=nearest,
-        )  # fmt: skip
+            self, values=values, positions=positions, labels=labels, missing=-1, vectors=(), own=own, nearest=nearest
+        )
 
     def take(self, codes: np.ndarray) -> dict[int, Vector]:
         """Return, per column of the feature, its values at grid indices ``codes``."""
@@ -108,7 +110,7 @@ def make_grid(
     table : FeatureTable
     feature : Feature
     grid_size : int
-        Most points of a number or date axis (levels of a category are never cut).
+        Most points of a number or date axis (of a category up to 200 levels are shown, the most frequent ones).
     percentiles : (float, float), optional
         Inner range, in shares of the rows. Default: 5 % to 95 % when there are more distinct
         values than ``grid_size``, else all observed values.
@@ -119,15 +121,19 @@ def make_grid(
     """
     if given is not None:
         return _given_grid(table, feature, given)
+    if percentiles is not None and not (len(percentiles) == 2 and 0 <= percentiles[0] < percentiles[1] <= 1):
+        raise InputError(f"percentiles={percentiles!r}; expected two shares with 0 <= low < high <= 1")
     observed = table.observed(feature)
     codes = observed.codes
     infinite = np.isinf(codes)
     finite = ~infinite & ~np.isnan(codes)
     note = ""
+    levels: np.ndarray | None = None
     if observed.kind == "category":
+        levels, note = _shown_levels(observed)
         assert observed.representative is not None
-        rows = observed.representative
-        labels = list(observed.labels or [])
+        rows = observed.representative[levels]
+        labels = [(observed.labels or [])[k] for k in levels]
     else:
         rows, note = _spread(codes, finite, grid_size, percentiles, weights)
         labels = axis_labels(codes[rows], observed.kind)
@@ -156,8 +162,18 @@ def make_grid(
         note,
         vectors,
         codes,
-        *_match(observed, positions, missing),
+        *_match(observed, positions, missing, levels),
     )
+
+
+def _shown_levels(observed: Observed) -> tuple[np.ndarray, str]:
+    """Return the levels on the axis, all of them unless there are too many to look at (or to ask the model about)."""
+    n_levels = len(observed.levels or [])
+    if n_levels <= MOST_LEVELS:
+        return np.arange(n_levels), ""
+    counts = np.bincount(observed.codes[~observed.missing].astype(int), minlength=n_levels)
+    frequent = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
+    return frequent, f"the {MOST_LEVELS} most frequent of {n_levels:,} levels; grid=[...] asks for others"
 
 
 def _spread(
@@ -178,9 +194,7 @@ def _spread(
     if percentiles is None and len(unique) <= grid_size:
         return rows[first], ""
     low, high = percentiles or DEFAULT_PERCENTILES
-    if not 0 <= low < high <= 1:
-        raise InputError(f"percentiles={percentiles}; expected two shares with 0 <= low < high <= 1")
-    share = np.cumsum(mass) / mass.sum()
+    share = np.cumsum(mass) / mass.sum() if mass.sum() else np.linspace(0, 1, len(mass))
     chosen = _at_quantiles(share, np.linspace(low, high, grid_size))
     inner = slice(chosen[0], chosen[-1] + 1)
     if len(unique[inner]) <= grid_size and percentiles is not None:
@@ -202,7 +216,7 @@ def _at_quantiles(share: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 def _given_grid(table: FeatureTable, feature: Feature, given: Sequence[Any]) -> Grid:
     """Take the caller's points as they are, in their order, in the column's dtype."""
-    if isinstance(given, str) or np.ndim(np.empty(0) if given is None else _objects(given)) != 1:
+    if isinstance(given, (str, bytes, Mapping)) or np.ndim(given) == 0:
         raise InputError(f"grid={given!r} for {feature.name!r}; expected a list of values")
     points = list(given)
     if not points:
@@ -210,18 +224,26 @@ def _given_grid(table: FeatureTable, feature: Feature, given: Sequence[Any]) -> 
     observed = table.observed(feature)
     if feature.kind == "group":
         return _given_levels(table, feature, observed, points)
+    gone = np.array([_is_missing(p) for p in points])
     note = ""
     if feature.kind == "integer":
-        whole = list(dict.fromkeys(_whole(p) for p in points))
+        whole = list(dict.fromkeys(None if gone[k] else _whole(p) for k, p in enumerate(points)))
         if whole != points:
             note = "the given points were rounded to the whole numbers this column holds"
         points = whole
-    elif observed.kind == "datetime":
-        points = [p if _is_missing(p) else pd.Timestamp(p) for p in points]
-    elif observed.kind == "timedelta":
-        points = [p if _is_missing(p) else pd.Timedelta(p) for p in points]
-    vector = table.convert(feature, points)
-    gone = np.array([_is_missing(p) for p in points])
+        gone = np.array([p is None for p in points])
+    held = points
+    if observed.kind != "category":
+        try:
+            held = [p if gone[k] else _as_axis_value(p, observed) for k, p in enumerate(points)]
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"the grid given for {feature.name!r} has a value that is no {observed.kind}: {error}"
+            ) from error
+    # Dates in an object column stay what the caller gave; a date column takes texts, too.
+    vector = table.convert(
+        feature, held if feature.kind in ("datetime", "timedelta") and not table.is_object(feature) else points
+    )
     if gone.sum() > 1:
         raise InputError(f"the grid given for {feature.name!r} holds more than one missing value")
     missing = int(np.argmax(gone)) if gone.any() else -1
@@ -229,61 +251,72 @@ def _given_grid(table: FeatureTable, feature: Feature, given: Sequence[Any]) -> 
     if observed.kind == "category":
         positions = np.arange(len(points), dtype=float)
         labels = ["missing" if gone[k] else str(p) for k, p in enumerate(points)]
-        index = {level: k for k, level in enumerate(points) if not gone[k]}
-        to_grid = np.array([index.get(level, -1) for level in observed.levels or []], dtype=int)
+        index = {(type(level), level): k for k, level in enumerate(points) if not gone[k]}
+        to_grid = np.array([index.get((type(level), level), -1) for level in observed.levels or []], dtype=int)
         own = _own_category(observed, to_grid, missing)
         return Grid(
-            feature, "category", _plain(vector), positions, labels, missing, infinite, note,
-            (vector,), observed.codes, own, own,
-        )  # fmt: skip
-    positions = _positions(points, gone, observed.kind)
+            feature,
+            "category",
+            _plain(vector),
+            positions,
+            labels,
+            missing,
+            infinite,
+            note,
+            (vector,),
+            observed.codes,
+            own,
+            own,
+        )
+    positions = np.array([np.nan if gone[k] else _position(p) for k, p in enumerate(held)], dtype=float)
+    if observed.precision is not None:
+        positions = positions.astype(observed.precision).astype(float)
     labels = axis_labels(positions, observed.kind)
     if missing >= 0:
         labels[missing] = "missing"
     return Grid(
-        feature, observed.kind, _plain(vector), positions, labels, missing, infinite, note,
-        (vector,), observed.codes, *_match(observed, positions, missing),
+        feature, observed.kind, _plain(vector), positions, labels, missing, infinite, note, (vector,),
+        observed.codes, *_match(observed, positions, missing),
     )  # fmt: skip
 
 
 def _given_levels(table: FeatureTable, feature: Feature, observed: Observed, points: list[Any]) -> Grid:
     """Take levels of a one-hot group by name (short label or member column)."""
     labels = list(observed.labels or [])
-    names = table.column_names
     assert observed.representative is not None
-    index = []
-    for point in points:
-        full = [
-            k for k, label in enumerate(labels)
-            if point == label or any(names[j] == point and names[j].endswith(label) for j in feature.columns)
-        ]  # fmt: skip
-        if not full:
-            raise InputError(
-                f"the grid given for group {feature.name!r} has {point!r}; its observed levels are "
-                f"{', '.join(map(repr, labels))}"
-            )
-        index.append(full[0])
+    called = table.group_names(feature) | {label: label for label in labels}
+    unknown = [point for point in points if called.get(point) not in labels]
+    if unknown:
+        raise InputError(
+            f"the grid given for group {feature.name!r} has {unknown[0]!r}; its observed levels are "
+            f"{', '.join(map(repr, labels))}"
+        )
+    chosen = [called[point] for point in points]
+    index = np.array([labels.index(label) for label in chosen])
     to_grid = np.full(len(labels), -1)
     to_grid[index] = np.arange(len(index))
     own = _own_category(observed, to_grid, -1)
-    chosen = [labels[k] for k in index]
     return Grid(
         feature, "category", _objects(chosen), np.arange(len(index), dtype=float), chosen, -1, 0, "",
         tuple(table.values(feature, observed.representative[index])), observed.codes, own, own,
     )  # fmt: skip
 
 
-def _match(observed: Observed, positions: np.ndarray, missing: int) -> tuple[np.ndarray, np.ndarray]:
+def _match(
+    observed: Observed, positions: np.ndarray, missing: int, levels: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return, per row, the grid index equal to its value and the one nearest to it."""
     codes = observed.codes
-    if observed.kind == "category":
-        own = np.where(np.isnan(codes), missing, codes).astype(np.int32)
+    if levels is not None:
+        to_grid = np.full(len(observed.levels or []), -1)
+        to_grid[levels] = np.arange(len(levels))
+        own = _own_category(observed, to_grid, missing)
         return own, own
     order = np.argsort(positions)  # NaN sorts last
     points = positions[order]
     points = points[~np.isnan(points)]
-    own = np.full(len(codes), -1, dtype=np.int32)
-    nearest = np.full(len(codes), -1, dtype=np.int32)
+    own = np.full(len(codes), -1, dtype=_INDEX)
+    nearest = np.full(len(codes), -1, dtype=_INDEX)
     finite = np.isfinite(codes)
     if len(points):
         at = np.searchsorted(points, codes[finite])
@@ -301,25 +334,28 @@ def _match(observed: Observed, positions: np.ndarray, missing: int) -> tuple[np.
 
 
 def _own_category(observed: Observed, to_grid: np.ndarray, missing: int) -> np.ndarray:
-    own = np.full(len(observed.codes), missing, dtype=np.int32)
+    own = np.full(len(observed.codes), missing, dtype=_INDEX)
     present = ~observed.missing
     own[present] = to_grid[observed.codes[present].astype(int)]
     return own
 
 
-def _positions(points: list[Any], gone: np.ndarray, kind: AxisKind) -> np.ndarray:
-    out = np.full(len(points), np.nan)
-    for k, point in enumerate(points):
-        if gone[k]:
-            continue
-        if kind == "number":
-            out[k] = float(point)
-        elif kind == "datetime":
-            stamp = point.tz_convert("UTC").tz_localize(None) if point.tzinfo else point
-            out[k] = stamp.as_unit("ns").value / 1e6
-        else:
-            out[k] = point.as_unit("ns").value / 1e6
-    return out
+def _as_axis_value(point: Any, observed: Observed) -> Any:
+    """Read a given point as a number, or as a date of the column's time zone."""
+    if observed.kind == "number":
+        return float(point)
+    if observed.kind == "timedelta":
+        return pd.Timedelta(point)
+    stamp = pd.Timestamp(point)
+    return stamp.tz_localize(observed.timezone) if stamp.tzinfo is None and observed.timezone is not None else stamp
+
+
+def _position(value: Any) -> float:
+    if isinstance(value, float):
+        return value
+    if isinstance(value, pd.Timestamp) and value.tzinfo is not None:
+        value = value.tz_convert("UTC").tz_localize(None)
+    return float(value.as_unit("ns").value / 1e6)
 
 
 def _whole(point: Any) -> Any:

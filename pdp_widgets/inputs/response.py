@@ -6,7 +6,6 @@ outputs are called; class labels become text here and nowhere else.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,7 +49,8 @@ class Response:
         self._given_names = None if output_names is None else [str(name) for name in output_names]
         self._logit = response == "logit"
         self.outputs: list[str] = []
-        self._raw_labels: list[Any] = []
+        self.raw_labels: list[Any] = []
+        """The model's own class labels, empty when outputs are no classes."""
 
     def __call__(self, rows: Any, n_rows: int) -> np.ndarray:
         """Return the response at ``rows``.
@@ -72,8 +72,8 @@ class Response:
             ) from error
         classes = self._classes()
         labels: list[Any] | None
-        if self.scale == "predicted class" and classes is not None:
-            values, labels = _one_hot(np.asarray(answer).ravel(), classes), classes
+        if self.scale == "predicted class" and classes is not None and np.ndim(answer) == 1:
+            values, labels = _one_hot(np.asarray(answer), classes), classes
         else:
             values, labels = _as_outputs(answer, n_rows, classes)
         if self.scale == "decision value" and len(values) == 1 and classes and len(classes) == 2:
@@ -98,19 +98,12 @@ class Response:
         InputError
             When there is no such output.
         """
-        if isinstance(output, str) and output in self.outputs:
-            return self.outputs.index(output)
-        for k, label in enumerate(self._raw_labels):
-            if type(label) is not str and _same(label, output):
-                return k
-        if isinstance(output, numbers.Integral) and 0 <= int(output) < len(self.outputs):
-            return int(output)
-        raise unknown_name("output", output, self.outputs, "an output of the model")
+        return find_output(output, self.outputs, self.raw_labels)
 
     @property
     def default_output(self) -> str:
         """Return the positive class of a binary classifier, else the first output."""
-        return self.outputs[1] if len(self.outputs) == 2 and self._raw_labels else self.outputs[0]
+        return self.outputs[1] if len(self.outputs) == 2 and self.raw_labels else self.outputs[0]
 
     def _classes(self) -> list[Any] | None:
         classes = getattr(self.model, "classes_", None)
@@ -124,14 +117,16 @@ class Response:
         if self._given_names is not None:
             if len(self._given_names) != n_outputs:
                 raise InputError(f"output_names has {len(self._given_names)} names; the model has {n_outputs} outputs")
+            if len(set(self._given_names)) < n_outputs:
+                raise InputError(f"output_names={self._given_names} names two outputs alike")
             self.outputs = self._given_names
-            self._raw_labels = labels or []
+            self.raw_labels = labels or []
         elif labels is not None and len(labels) == n_outputs:
             texts = [str(label) for label in labels]
             if len(set(texts)) != len(texts):
                 texts = [f"{text} #{k}" for k, text in enumerate(texts)]
             self.outputs = texts
-            self._raw_labels = list(labels)
+            self.raw_labels = list(labels)
         elif n_outputs == 1:
             self.outputs = ["prediction"]
         else:
@@ -254,6 +249,8 @@ def _as_outputs(answer: Any, n_rows: int, classes: list[Any] | None) -> tuple[np
         answer = answer.detach().cpu().numpy()
     elif isinstance(answer, (pd.Series, pd.DataFrame)) and _numeric(answer):
         answer = answer.to_numpy(dtype=float, na_value=np.nan)
+    if isinstance(answer, np.ma.MaskedArray):
+        answer = np.ma.filled(answer.astype(float), np.nan)
     raw = np.asarray(answer)
     if raw.dtype == bool:
         raw = raw.astype(float)
@@ -271,6 +268,8 @@ def _as_outputs(answer: Any, n_rows: int, classes: list[Any] | None) -> tuple[np
         values = values[None, :]
     elif values.size == n_rows:
         values = values.reshape(1, n_rows)
+    elif values.ndim == 1 and n_rows == 1:  # several outputs of the only row, squeezed
+        values = values[:, None]
     elif values.ndim > 2 and values.shape[0] == n_rows:
         values = values.reshape(n_rows, -1).T
     values = _checked(values, n_rows)
@@ -298,7 +297,26 @@ def _one_hot(labels: np.ndarray, classes: list[Any]) -> np.ndarray:
     return np.array([labels == label for label in classes], dtype=float)
 
 
-def _same(a: Any, b: Any) -> bool:
-    """Tell 1 from True and from "1"; numpy scalars equal their Python selves."""
-    a, b = (v.item() if isinstance(v, np.generic) else v for v in (a, b))
-    return type(a) is type(b) and a == b
+def find_output(output: Any, names: Sequence[str], labels: Sequence[Any]) -> int:
+    """Return the position of an output given by its name, its class label, or its position, in this order.
+
+    Raises
+    ------
+    InputError
+        When there is no such output.
+    """
+    if isinstance(output, str) and output in names:
+        return list(names).index(output)
+    for k, label in enumerate(labels):
+        if _same(label, output):
+            return k
+    if isinstance(output, (int, np.integer)) and not isinstance(output, bool) and 0 <= output < len(names):
+        return int(output)
+    raise unknown_name("output", output, names, "an output of the model")
+
+
+def _same(label: Any, given: Any) -> bool:
+    """Compare class labels: numbers by value (1 is 1.0), but 1 is neither True nor "1"."""
+    label, given = (v.item() if isinstance(v, np.generic) else v for v in (label, given))
+    numeric = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (label, given))
+    return bool((numeric or type(label) is type(given)) and label == given)

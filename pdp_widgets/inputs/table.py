@@ -81,6 +81,12 @@ class FeatureTable:
         """Return roughly how many bytes one row takes when handed to the model."""
         return self._container.bytes_per_row()
 
+    @property
+    def index(self) -> pd.Index | None:
+        """Return the row labels of a pandas X, None for other containers."""
+        frame = getattr(self._container, "frame", None)
+        return frame.index if isinstance(frame, pd.DataFrame) else None
+
     def row_label(self, row: int) -> str:
         """Return the name of a row: its pandas index label, else its position."""
         frame = getattr(self._container, "frame", None)
@@ -132,13 +138,25 @@ class FeatureTable:
             When the column cannot hold a value.
         """
         j = feature.columns[0]
+        where = f"the grid given for {feature.name!r} has a value its column ({self._container.column(j).dtype})"
         try:
-            return self._container.convert(j, values)
+            vector = self._container.convert(j, values)
         except Exception as error:
-            raise InputError(
-                f"the grid given for {feature.name!r} has a value its column "
-                f"({self._container.column(j).dtype}) cannot hold: {error}"
-            ) from error
+            raise InputError(f"{where} cannot hold: {error}") from error
+        if feature.kind in ("bool", "category", "integer"):
+            for given, held in zip(values, vector, strict=True):
+                if not (pd.isna(given) or given == held):  # cut off, wrapped around, or "False" read as true
+                    raise InputError(f"{where} cannot hold: {given!r} becomes {held!r}")
+        return vector
+
+    def is_object(self, feature: Feature) -> bool:
+        """Return whether the feature's column holds Python objects, of which none may be converted."""
+        return bool(pd.api.types.is_object_dtype(self._container.column(feature.columns[0]).dtype))
+
+    def group_names(self, feature: Feature) -> dict[str, str]:
+        """Return the level that each member column of a one-hot group stands for."""
+        names = [self._labels[j] for j in feature.columns]
+        return dict(zip(names, _without_common_prefix(names, feature.name), strict=True))
 
     def build(self, rows: np.ndarray, replaced: Mapping[int, Vector] | None = None) -> Any:
         """Return rows of X, in X's own container, with some columns replaced.
@@ -222,7 +240,8 @@ class FeatureTable:
         return j
 
     def _group(self, name: Any, columns: Any) -> Feature:
-        members = [columns] if isinstance(columns, Hashable) else list(columns)
+        single = isinstance(columns, str) or self._find(columns) is not None
+        members = [columns] if single else list(columns)
         positions = tuple(self._position(member) for member in members)
         if len(positions) == 1:
             return Feature(str(name), self._single(positions[0]).kind, positions)
