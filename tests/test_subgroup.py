@@ -140,6 +140,7 @@ def test_reads_as(text, node):
         ("took > 5.0", "a duration such as"),
         ("season > 'A'", "category"),
         ("season == SUMMER", "text values need quotes"),
+        ("@curve1 & temp > 3", "no set of rows called @curve1; sets of rows get a name when"),
         ("season == None", "season.isna()"),
         ("temp", "not true or false"),
         ("body mass > 3", "`body mass`"),
@@ -185,7 +186,109 @@ def test_missing_level_and_mixed_values():
     assert (parse("mixed == 'None'", TABLE).mask(TABLE) == [v == "None" for v in X["mixed"]]).all()
     level = X["bin"].cat.categories[1]
     assert (parse(f"bin == '{level}'", TABLE).mask(TABLE) == (X["bin"] == level)).all()
-    assert not parse("season == 'never seen'", TABLE).mask(TABLE).any()
+    assert not Levels("season", ("never seen",)).mask(TABLE).any()  # built in code, whatever is in the data
+
+
+def test_a_value_that_does_not_exist_is_refused_with_the_nearest_one():
+    X = pd.DataFrame(
+        {
+            "season": ["WINTER", "SPRING", "SUMMER"],
+            "workday": ["N", "Y", None],
+            "flag": [True, False, True],
+            "size": pd.Categorical(["small", "large", "small"], ["small", "medium", "large"]),
+            "code": pd.Categorical([1, 2, 3]),
+            "at_a": [1, 0, 0],
+            "at_b": [0, 0, 0],
+            **{f"c{k}": 0 for k in range(2)},
+        }
+    )
+    table = FeatureTable(X, features={"at": ["at_a", "at_b"]})
+    for text, says in [
+        ("season == 'winter'", "season has no value 'winter'; did you mean 'WINTER'?"),
+        ('season != "WINTR"', "season has no value 'WINTR'; did you mean 'WINTER'?"),
+        ("season in ['SPRING', 'Sumer']", "season has no value 'Sumer'; did you mean 'SUMMER'?"),
+        ("season not in ['xyz']", "season has no value 'xyz'; it has 'SPRING', 'SUMMER', 'WINTER'"),
+        ("workday == True", "workday has no value True; it has 'N', 'Y'"),
+        ("flag == 'true'", "flag has no value 'true'; did you mean True?"),
+        ("code == '1'", "code has no value '1'; did you mean 1?"),
+        ("at == 'c'", "at has no value 'c'; it has 'a', '(base)'"),
+    ]:
+        with pytest.raises(InputError) as caught:
+            parse(text, table)
+        assert str(caught.value) == says
+    for text, n in [
+        ("size == 'medium'", 0),
+        ("size in ['medium', 'large']", 1),
+        ("at != 'b'", 3),
+        ("at == 'a'", 1),
+        ("flag == 1", 2),
+        ("workday in [None, 'Y']", 2),
+        ("season not in []", 3),
+    ]:
+        assert parse(text, table).mask(table).sum() == n, text
+    many = FeatureTable(pd.DataFrame({"x": [f"level {k}" for k in range(50)]}))
+    with pytest.raises(InputError, match=r"it has 'level 0', 'level 1', .*, [.]{3}$"):
+        parse("x == '?'", many)
+    with pytest.raises(InputError, match="did you mean 'BMI'"):
+        parse("bmi > 3", FeatureTable(pd.DataFrame({"BMI": [1.0], "age": [2.0]})))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("bmi = 30", "write == to compare"),
+        ("bmi === 30", "write =="),
+        ("age > ", "something is missing after >"),
+        ("age > 3 and", "something is missing after and"),
+        ("age > 3 && bmi > 4", "write & or and, not &&"),
+        ("age > 3 || bmi > 4", "write | or or, not ||"),
+        ("age > 3 AND bmi > 4", "small letters"),
+        ("!(age > 3)", "write ~ or not, not !"),
+        ("age => 3", "write <= or >="),
+        ("age <> 3", "write !=, not <>"),
+        ("age \u2265 3", "write <=, >= or !="),
+        ("bmi > 30 & (age > 60", "a ) is missing"),
+        ("bmi > 30) & age > 60", "a ( is missing"),
+        ("city in ['a', 'b'", "a ] is missing"),
+        ("city == 'a", "a quote is not closed"),
+        ("city == \u2018a\u2019", "plain quotes"),
+        ("`age > 3", "a backtick is not closed"),
+        ("date > 2012-06-01", "dates need quotes"),
+        ("date > 2012-10-11", "dates need quotes"),
+        ("date > 31.12.2012", "dates need quotes"),
+        ("age between 3 and 4", "1 <= x <= 2"),
+        ("bmi > age", "comparing two features is not possible here; pass a mask"),
+        ("bmi > agee", "agee stands where a value is expected; text values need quotes"),
+        ("a == city", "a stands where a value is expected; text values need quotes"),
+        ("aeg > bmii", "'aeg' is not a column of X; did you mean 'age'?"),
+        ("age > 1,5", "a number as 1234.5"),
+        ("age == nan", ".isna()"),
+        ("flag == true", "write True"),
+    ],
+)
+def test_what_was_probably_meant(text, says):
+    X = pd.DataFrame({"bmi": [1.0], "age": [2.0], "city": ["a"], "date": pd.Timestamp("2012-01-01"), "flag": True})
+    with pytest.raises(InputError) as caught:
+        parse(text, FeatureTable(X))
+    assert says in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(), min_size=1, max_size=4, unique=True))
+def test_any_text_may_be_a_level(texts):
+    table = FeatureTable(pd.DataFrame({"x": np.array(texts, dtype=object)}))
+    for k, text in enumerate(texts):
+        assert parse(Levels("x", (text,)).text, table).mask(table).tolist() == [i == k for i in range(len(texts))]
+
+
+def test_hints_do_not_look_into_quotes():
+    X = pd.DataFrame({"city": ["a = b && (c", "x"], "a=b": [1, 2]})
+    table = FeatureTable(X)
+    assert parse("city == 'a = b && (c'", table).mask(table).tolist() == [True, False]
+    with pytest.raises(InputError) as caught:
+        parse("city == 'a = b && (c' &", table)
+    assert str(caught.value).endswith("something is missing after &")
 
 
 def test_rows_are_written_by_name():
@@ -241,7 +344,6 @@ leaves = st.one_of(
         )
         for name in ("season", "flag", "mixed", "bin")
     ],
-    st.builds(Levels, st.just("season"), st.lists(st.text(), max_size=2).map(tuple), closed),
     st.builds(
         Levels, st.just("n"), st.lists(st.integers(-3, 3).map(float), max_size=3).map(tuple), closed, st.just("number")
     ),

@@ -15,7 +15,8 @@ from hypothesis.extra import numpy as hnp
 from pdp_widgets.explain import Explainer
 from pdp_widgets.explain.results import disagreement
 from pdp_widgets.widget.geometry import crossing
-from pdp_widgets.widget.picture import Axis, Summary, means, side, sparkline
+from pdp_widgets.widget.picture import Axis, Summary, means, sparkline
+from pdp_widgets.widget.picture import side as side_of
 from pdp_widgets.widget.sample import stratified
 from pdp_widgets.widget.wire import offset, pack, scalar, to_base64, unpack
 
@@ -170,16 +171,16 @@ def test_all_rows_have_a_bar_unless_some_are_far():
 
 def test_only_the_far_side_is_cut():
     values = np.concatenate([np.linspace(0, 1, 1000), [-0.2, -30, 40, 50]])
-    for given, note in [
+    for values_given, note in [
         (values, "beyond the axis: 3 of 1004 rows (1 on the left, 2 on the right)"),
         (values[values > -30], "beyond the axis: 2 of 1003 rows (2 on the right)"),
         (values[np.abs(values) < 30], ""),
     ]:
-        axis = Axis.of(explainer(given), "x")
+        axis = Axis.of(explainer(values_given), "x")
         edges, counts = unpack(axis.wire["hist"]["edges"]), unpack(axis.wire["hist"]["counts"])
         assert axis.wire["note"].split("; ")[-1] == note
         beyond = int(note.split()[3]) if note else 0
-        assert (counts.sum(), edges[-1]) == (len(given) - beyond, 1)
+        assert (counts.sum(), edges[-1]) == (len(values_given) - beyond, 1)
     whole = np.where(np.arange(1000) < 5, 10_000, np.arange(1000) % 500)
     axis = Axis.of(explainer(whole), "x")
     assert axis.wire["note"] == "beyond the axis: 5 of 1000 rows (5 on the right)"
@@ -190,9 +191,9 @@ def test_thin_places_of_a_side_are_told_by_its_own_rows():
     assert not unpack(axis.wire["thin"]).any()
     mask = axis.own >= 10
     mask[:2] = True
-    side_of = side(axis, np.zeros(20), mask)
-    assert unpack(side_of["thin"]).tolist() == [1] * 10 + [0] * 10
-    assert unpack(side(axis, np.zeros(20), np.zeros(1000, bool))["thin"]).tolist() == [0] * 20
+    one = side_of(axis, np.zeros(20), mask)
+    assert unpack(one["thin"]).tolist() == [1] * 10 + [0] * 10
+    assert unpack(side_of(axis, np.zeros(20), np.zeros(1000, bool))["thin"]).tolist() == [0] * 20
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 5), (-3, 3), (0, 300), (10**9, 10**9 + 2)])

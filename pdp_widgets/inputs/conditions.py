@@ -121,13 +121,13 @@ class Levels(Node):
     kind: str = "category"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(None if _is_missing(level) else level for level in self.levels))
+        object.__setattr__(self, "levels", tuple(None if is_missing(level) else level for level in self.levels))
 
     def _mask(self, table: FeatureTable) -> np.ndarray:
         observed = _observed(table, self.feature)
         if observed.kind == "category":
             wanted: list[float] = [
-                i for i, raw in enumerate(observed.levels or []) if any(_same(raw, level) for level in self.levels)
+                i for i, raw in enumerate(observed.levels or []) if any(same(raw, level) for level in self.levels)
             ]
         else:
             wanted = [axis_value(level, observed, self.feature) for level in self.levels if level is not None]
@@ -139,8 +139,8 @@ class Levels(Node):
     def _text(self) -> str:
         name = quote(self.feature)
         if len(self.levels) == 1 and self.levels[0] is not None:
-            return f"{name} {'!=' if self.negate else '=='} {_literal_text(self.levels[0], self.kind)}"
-        listed = ", ".join(_literal_text(level, self.kind) for level in self.levels)
+            return f"{name} {'!=' if self.negate else '=='} {literal_text(self.levels[0], self.kind)}"
+        listed = ", ".join(literal_text(level, self.kind) for level in self.levels)
         return f"{name} {'not in' if self.negate else 'in'} [{listed}]"
 
     def __invert__(self) -> Node:
@@ -222,6 +222,7 @@ class Rows(Node):
     rows: np.ndarray
     name: str = "rows"
     data: Any = field(default=None, repr=False)  # whatever made them, for whoever made them
+    about: str = ""  # what they are, for people
 
     def _mask(self, table: FeatureTable) -> np.ndarray:
         if len(self.rows) != table.n_rows:
@@ -286,7 +287,7 @@ def _observed(table: FeatureTable, name: str) -> Observed:
     return table.observed(name)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -294,7 +295,7 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating) and math.isnan(value)
 
 
-def _same(raw: Any, level: Any) -> bool:
+def same(raw: Any, level: Any) -> bool:
     """Whether an observed raw level is the one that was written (its text, if it has no literal of its own)."""
     if level is None:
         return False
@@ -310,7 +311,7 @@ def _has_literal(value: Any) -> bool:
     return isinstance(value, str | bool | int | float | np.bool_ | np.integer | np.floating)
 
 
-def _literal_text(value: Any, kind: str = "category") -> str:
+def literal_text(value: Any, kind: str = "category") -> str:
     if value is None:
         return "None"
     if kind in ("datetime", "timedelta"):

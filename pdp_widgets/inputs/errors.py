@@ -22,10 +22,17 @@ class NotCachedError(PDPWidgetsError, RuntimeError):
     """ICE values were asked for that the memory cap did not allow to keep."""
 
 
+def nearest_name(given: object, known: Iterable[str]) -> str | None:
+    """Return the known name that ``given`` is most like, whatever the case of its letters."""
+    folded = {name.casefold(): name for name in known}
+    nearest = difflib.get_close_matches(str(given).casefold(), folded, n=1, cutoff=0.6)
+    return folded[nearest[0]] if nearest else None
+
+
 def did_you_mean(given: object, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, else ``""``."""
-    nearest = difflib.get_close_matches(str(given), list(known), n=1, cutoff=0.6)
-    return f"; did you mean {nearest[0]!r}?" if nearest else ""
+    nearest = nearest_name(given, known)
+    return "" if nearest is None else f"; did you mean {nearest!r}?"
 
 
 def unknown_name(kind: str, given: object, known: Iterable[str], where: str) -> InputError:

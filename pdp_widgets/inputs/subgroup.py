@@ -20,9 +20,10 @@ import numpy as np
 
 from .conditions import And, Levels, Missing, Node, Not, Or, Range, Rows, axis_value, conjunction, quote
 from .errors import InputError, unknown_name
+from .hints import DATE, check_level, syntax_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from .columns import Observed
     from .table import FeatureTable
@@ -61,7 +62,7 @@ def parse(text: str, table: FeatureTable, rows: Mapping[str, Node] | None = None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # e.g. a lone backslash in a string
             tree = ast.parse(source, mode="eval").body
-        return _Reader(table, names, row_names, dict(rows or {}), text).condition(tree)
+        return _Reader(table, names, row_names, dict(rows or {})).condition(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
@@ -69,9 +70,7 @@ def parse(text: str, table: FeatureTable, rows: Mapping[str, Node] | None = None
 
 
 def _unreadable(text: str, table: FeatureTable) -> str:
-    awkward = [n for n in map(str, table.features) if quote(n) != n and n in text and quote(n) not in text]
-    hint = f"; write {quote(awkward[0])} with backticks" if awkward else ""
-    return f"could not read the condition {text!r}{hint}"
+    return f"could not read the condition {text!r}{syntax_hint(text, table)}"
 
 
 _TOKEN = re.compile(
@@ -115,9 +114,9 @@ class _Reader:
     """Turns the syntax tree into conditions; whatever is not on the list is refused."""
 
     def __init__(
-        self, table: FeatureTable, names: dict[str, str], row_names: dict[str, str], rows: dict[str, Node], text: str
+        self, table: FeatureTable, names: dict[str, str], row_names: dict[str, str], rows: dict[str, Node]
     ) -> None:
-        self.table, self.names, self.row_names, self.rows, self.text = table, names, row_names, rows, text
+        self.table, self.names, self.row_names, self.rows = table, names, row_names, rows
 
     def condition(self, node: ast.expr) -> Node:
         match node:
@@ -141,6 +140,9 @@ class _Reader:
                 return self.flag(self.feature(node))
             case ast.Constant(value=bool(value)):
                 return And(()) if value else Or(())
+            case ast.Tuple():
+                msg = "a comma stands only within [...]; write & between conditions and a number as 1234.5"
+                raise InputError(msg)
         raise self.refuse(node)
 
     def comparison(self, node: ast.Compare) -> Node:
@@ -152,6 +154,8 @@ class _Reader:
             sign = _COMPARE.get(type(op))
             if sign is None:
                 raise self.refuse(node)
+            if self.is_feature(left) and self.is_feature(right):
+                raise self.two_names(left, right)
             if self.is_feature(left):
                 parts.append(self.compare(self.feature(left), sign, right))
             elif self.is_feature(right):
@@ -170,6 +174,7 @@ class _Reader:
             if sign not in ("==", "!="):
                 msg = f"feature '{feature}' is a category: compare it with ==, !=, in or not in, not with {sign}"
                 raise InputError(msg)
+            check_level(feature, value, self.table)
             return Levels(feature, (value,), negate=sign == "!=")
         bound = _written_bound(value, observed, feature)
         at = Range(feature, bound, bound, kind=observed.kind)
@@ -189,7 +194,10 @@ class _Reader:
         feature = self.feature(name)
         observed = self.table.observed(feature)
         levels = [self.value(item) for item in listed.elts]
-        if observed.kind != "category":
+        if observed.kind == "category":
+            for level in levels:
+                check_level(feature, level, self.table)
+        else:
             levels = [None if level is None else _written_bound(level, observed, feature) for level in levels]
         return Levels(feature, tuple(levels), negate=negate, kind=observed.kind)
 
@@ -213,10 +221,41 @@ class _Reader:
 
     def row_set(self, name: str) -> Node:
         if name not in self.rows:
-            known = f"; known are {_some(list(self.rows))}" if self.rows else ""
-            msg = f"there is no set of rows called @{name}{known}"
+            msg = f"there is no set of rows called @{quote(name)}; {self.known_rows()}"
             raise InputError(msg)
         return self.rows[name]
+
+    def known_rows(self) -> str:
+        if not self.rows:
+            return "sets of rows get a name when they are drawn on curves or given as a mask"
+        known = [
+            f"@{quote(name)} ({about})" if (about := getattr(rows, "about", "")) else f"@{quote(name)}"
+            for name, rows in self.rows.items()
+        ]
+        return "known: " + ", ".join(reversed(known[-5:])) + (f" and {len(known) - 5} older" if len(known) > 5 else "")
+
+    def two_names(self, left: ast.expr, right: ast.expr) -> InputError:
+        """Say why a name cannot be compared with a name: both are features, or one is a text without quotes."""
+        if not isinstance(left, ast.Name) or not isinstance(right, ast.Name):
+            return self.refuse(left if isinstance(right, ast.Name) else right)
+        known = [self.names.get(side.id, side.id) in self.table.features for side in (left, right)]
+        if all(known):
+            return InputError(
+                f"{self.source(left)} is compared with {self.source(right)}: comparing two features is not possible "
+                "here; pass a mask"
+            )
+        if not any(known):
+            self.feature(left)  # raises
+        return self.bare_word(right if known[0] else left)
+
+    def bare_word(self, node: ast.expr) -> InputError:
+        word = self.source(node)
+        hint = "text values need quotes: '...'"
+        if word.lower() in ("true", "false"):
+            hint = f"write {word.capitalize()}"
+        elif word.lower() in ("nan", "na", "nat", "null", "none"):
+            hint = "missing values are asked for with .isna() or .notna()"
+        return InputError(f"{word} stands where a value is expected; {hint}")
 
     def value(self, node: ast.expr) -> Any:
         match node:
@@ -227,8 +266,10 @@ class _Reader:
             case ast.UnaryOp(op=ast.UAdd(), operand=ast.Constant(value=int() | float() as number)):
                 return number
             case ast.Name() | ast.Attribute():
-                msg = f"{self.source(node)} stands where a value is expected; text values need quotes: '...'"
-                raise InputError(msg)
+                raise self.bare_word(node)
+        if DATE.search(self.source(node).replace(" ", "")):
+            msg = f"{self.source(node)} stands where a value is expected; dates need quotes: '2024-05-31'"
+            raise InputError(msg)
         raise self.refuse(node)
 
     def source(self, node: ast.expr) -> str:
@@ -252,7 +293,3 @@ def _written_bound(value: Any, observed: Observed, feature: str) -> float:
     """The same for a literal in a text, where a date is never a bare number of milliseconds."""
     bare = isinstance(value, float) and observed.kind != "number" and math.isfinite(value)
     return axis_value(int(value) if bare else value, observed, feature)
-
-
-def _some(names: Sequence[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
