@@ -129,6 +129,39 @@ def test_masks_in_any_form(history, given_as):
     assert history.current.n > 0
 
 
+def test_what_is_said_about_a_feature_is_told_and_drawn_as_one(history):
+    level = dict(zip(EX.grid("season").labels, range(4), strict=True))
+    history.combine("replace", Levels("season", ("WINTER",)))
+    history.combine("add", Levels("season", ("SUMMER",)))
+    assert history.current.text == "season in ['SUMMER', 'WINTER']"
+    history.combine("remove", Levels("season", ("SUMMER",)))
+    assert history.current.text == "season == 'WINTER'"
+    drawn = [{"type": "levels", "feature": "season", "levels": [level["WINTER"]]}]
+    assert wire(history)["conditions"] == drawn
+    history.combine("replace", Range("n", 1, 3))
+    history.combine("remove", Range("n", 3, 5))
+    assert history.current.text == "season == 'WINTER' & 1 <= n <= 2"
+    assert wire(history)["conditions"] == [*drawn, {"type": "range", "feature": "n", "low": 1, "high": 2}]
+    history.combine("replace", Range("n", 0, 5))
+    history.combine("remove", Range("n", 2, 3))
+    assert wire(history)["conditions"] == drawn, "a gap cannot be drawn as a range"
+    history.undo()
+    history.undo()
+    assert history.current.text == "season == 'WINTER' & 1 <= n <= 2"
+    history.set(history.read("temp > 20 & temp < 10"))
+    assert wire(history)["conditions"] == [], "no row is no range"
+    history.set(history.read("~(n >= 3)"))
+    assert history.current.text == "n <= 2"
+    history.invert()
+    assert history.current.text == "n >= 3"
+
+
+def test_a_level_that_nobody_has_leaves_a_text_that_can_be_read(history):
+    history.set(Levels("season", ("never",)))
+    assert history.current.n == 0
+    assert history.set(history.read(history.current.text)).n == 0
+
+
 def test_bounds_of_a_brush_are_rounded_finer_than_a_pixel():
     grid = EX.grid("temp")
     node = from_wire({"type": "range", "feature": "temp", "low": 12.345678901234, "high": None}, grid)

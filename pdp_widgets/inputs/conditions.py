@@ -64,7 +64,7 @@ class Node:
         return conjunction([self, other])
 
     def __or__(self, other: Node) -> Node:
-        return Or((*_alternatives(self), *_alternatives(other)))
+        return Or((*alternatives(self), *alternatives(other)))
 
     def __invert__(self) -> Node:
         return Not(self)
@@ -257,7 +257,7 @@ def _overlap(a: Range, b: Range) -> Range:
     return Range(a.feature, low, high, low_closed, high_closed, missing=a.missing and b.missing, kind=a.kind)
 
 
-def _alternatives(node: Node) -> tuple[Node, ...]:
+def alternatives(node: Node) -> tuple[Node, ...]:
     return node.parts if isinstance(node, Or) else (node,)
 
 

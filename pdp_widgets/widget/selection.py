@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pdp_widgets.inputs import InputError
+from pdp_widgets.inputs.folding import feature_of, fold, leaves_of
 from pdp_widgets.inputs.subgroup import And, Levels, Missing, Node, Not, Or, Range, Rows, conjunction, parse
 
 from .wire import pack
@@ -126,7 +128,7 @@ class History:
         if isinstance(given, str):
             return parse(given, self.explainer.table, self._rows)
         if isinstance(given, Node):
-            known = all(self._rows.get(leaf.name) is leaf for leaf in _leaves(given) if isinstance(leaf, Rows))
+            known = all(self._rows.get(leaf.name) is leaf for leaf in leaves_of(given) if isinstance(leaf, Rows))
             return given if known else self._named(given.mask(self.explainer.table), "rows given in Python")
         mask = self.explainer.mask(given)
         assert mask is not None
@@ -137,7 +139,7 @@ class History:
         if given is self.current or given.node is None:
             return given.node
         try:
-            plain = not any(isinstance(leaf, Rows) for leaf in _leaves(given.node))
+            plain = not any(isinstance(leaf, Rows) for leaf in leaves_of(given.node))
             if plain and np.array_equal(given.node.mask(self.explainer.table), given.mask):
                 return given.node
         except InputError:
@@ -147,14 +149,14 @@ class History:
         return self._named(mask.copy(), "rows of another selection")
 
     def set(self, node: Node | None, gesture: str | None = None) -> Selection:
-        """Make this the current condition.
+        """Make this the current condition, in its shortest form.
 
         Raises
         ------
         InputError
             When the condition does not fit the table; nothing is changed then.
         """
-        selection = self._select(node)
+        selection = self._select(None if node is None else fold(node, self.explainer.table))
         # One drag sends several conditions as the pointer rests: together they are one step back.
         if gesture is None or gesture != self._gesture:
             self._undo = [*self._undo, self.current.node][-_REMEMBERED:]
@@ -283,16 +285,25 @@ def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -
         "text": selection.text,
         "n": selection.n,
         "total": explainer.n_rows,
-        "conditions": [wire for node in selection.conditions if (wire := _drawn(node, explainer)) is not None],
+        "conditions": _all_drawn(selection.conditions, explainer),
         "sample": pack(np.ones(0) if sample is None else selection.mask[sample], "uint8"),
         "can_undo": history.can_undo,
         "can_redo": history.can_redo,
     }
 
 
+def _all_drawn(conditions: list[Node], explainer: Explainer) -> list[dict[str, Any]]:
+    """Return what can be drawn; where several parts are about one feature, one of them would be drawn as what it is not."""
+    about = Counter(map(feature_of, conditions))
+    alone = [node for node in conditions if about[name := feature_of(node)] == 1 or name is None]
+    return [wire for node in alone if (wire := _drawn(node, explainer)) is not None]
+
+
 def _drawn(node: Node, explainer: Explainer) -> dict[str, Any] | None:
     """Return a condition as the page draws it, None when it cannot."""
     if isinstance(node, Range) and not node.missing:
+        if node.low is not None and node.high is not None and node.low > node.high:
+            return None  # of two ranges that do not meet
         low, high = (bound if bound is not None and math.isfinite(bound) else None for bound in (node.low, node.high))
         return {"type": "range", "feature": node.feature, "low": low, "high": high}
     if isinstance(node, Levels | Missing) or (isinstance(node, Not) and isinstance(node.part, Missing)):
@@ -318,18 +329,12 @@ def _grid_levels(node: Node, explainer: Explainer) -> dict[str, Any] | None:
 
 def _slot(node: Node) -> tuple[frozenset[str], bool] | None:
     """What a condition is about: its features, and whether it is about their curves instead of their values."""
-    leaves = _leaves(node)
+    leaves = leaves_of(node)
     boxes = {leaf.data.feature for leaf in leaves if isinstance(leaf, Rows) and isinstance(leaf.data, IceBox)}
     names = {leaf.feature for leaf in leaves if isinstance(leaf, Range | Levels | Missing)}
     if any(isinstance(leaf, Rows) and not isinstance(leaf.data, IceBox) for leaf in leaves) or (boxes and names):
         return None
     return frozenset(boxes or names), bool(boxes)
-
-
-def _leaves(node: Node) -> list[Node]:
-    if isinstance(node, And | Or):
-        return [leaf for part in node.parts for leaf in _leaves(part)]
-    return _leaves(node.part) if isinstance(node, Not) else [node]
 
 
 def _depth(node: Node) -> int:
