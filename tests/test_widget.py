@@ -255,7 +255,7 @@ def test_many_rows_are_computed_in_full_only_in_focus(make, monkeypatch):
         },
     )
     assert reply["status"] == "ok"
-    assert "among the sampled rows" in w.selection.text
+    assert "among the sampled rows" in w._selection["conditions"][-1]["about"]
 
 
 # --- traits and options -----------------------------------------------------------------------------------------------
@@ -402,8 +402,8 @@ def test_selection_is_two_way_and_observable(make):
     w.redo()
     w.selection = None
     assert not w.selection
-    assert seen[:3] == ["temp > 20", "flag == True", "@`rows given in Python`"]
-    assert seen[-4:] == ["@`rows given in Python`", "flag == True", "@`rows given in Python`", ""]
+    assert seen[:3] == ["temp > 20", "flag == True", "@rows1"]
+    assert seen[-4:] == ["@rows1", "flag == True", "@rows1", ""]
     w.select("flag")
     w.select("n == 1", op="add")
     w.select("temp > 10", op="remove")
@@ -671,7 +671,7 @@ def test_widgets_may_be_linked_by_the_user(make):
     a.select("flag & n > 2")
     assert b.selection.text == a.selection.text
     assert (other.selection.mask == a.selection.mask).all()
-    assert "another selection" in other.selection.text
+    assert other.selection.named_rows == {"@rows1": "rows of another selection"}
 
 
 def test_curves_in_focus_outlive_a_small_cache(make):

@@ -49,12 +49,23 @@ def test_replace_replaces_what_is_said_of_the_same_feature_only(history):
     assert history.current.text == "season == 'SUMMER' & 5 <= temp <= 6"
     box = history.box(IceBox("temp", "prediction", (0, 1), (0, 1), centered=False), X["flag"].to_numpy())
     history.combine("replace", box)  # curves of a feature are something else than its values
-    assert history.current.text.startswith("season == 'SUMMER' & 5 <= temp <= 6 & @`curves through temp 0 to 1")
+    assert history.current.text == "season == 'SUMMER' & 5 <= temp <= 6 & @curves1"
     history.combine(
         "replace", history.box(IceBox("temp", "prediction", (2, 3), (0, 1), centered=True), X["flag"].to_numpy())
     )
     assert len(history.current.conditions) == 3
-    assert "centred curves through temp 2 to 3" in history.current.text
+    assert history.current.named_rows == {"@curves2": "centred curves through temp 2 to 3, prediction 0 to 1"}
+    assert repr(history.current).endswith(" rows; @curves2: centred curves through temp 2 to 3, prediction 0 to 1>")
+    assert wire(history)["conditions"][-1] == {
+        "type": "ice",
+        "feature": "temp",
+        "output": "prediction",
+        "x": [2, 3],
+        "y": [0, 1],
+        "centered": True,
+        "name": "@curves2",
+        "about": "centred curves through temp 2 to 3, prediction 0 to 1",
+    }
 
 
 def test_a_union_on_one_feature_is_replaced_as_a_whole(history):
@@ -212,6 +223,41 @@ def test_what_the_page_gets(history):
     assert (got["total"], got["can_undo"], got["can_redo"]) == (300, True, False)
     assert got["n"] == history.current.n
     assert got["sample"]["shape"] == [5]
+
+
+def test_the_same_rows_keep_their_name(history):
+    box, other = (IceBox("temp", "prediction", (0, end), (0, 1), centered=False) for end in (1, 2))
+    mask = X["flag"].to_numpy()
+    first = history.box(box, mask.copy())
+    assert history.box(box, mask.copy()) is first
+    assert history.box(other, mask.copy()).text == "@curves2"
+    assert history.box(box, ~mask).text == "@curves3", "other rows are something else"
+    assert history.read(mask).text == history.read(mask.tolist()).text == "@rows1"
+    assert history.read(~mask).text == "@rows2"
+    kept = history.set(first & Range("n", 1))
+    history.set(None)
+    assert history.set(history.read(kept)).text == kept.text == "@curves1 & n >= 1"
+    with pytest.raises(InputError) as caught:
+        history.read("@curves & temp > 3")
+    assert str(caught.value) == (
+        "there is no set of rows called @curves; known: @rows2 (rows given in Python), @rows1 (rows given in Python), "
+        "@curves3 (curves through temp 0 to 1, prediction 0 to 1), @curves2 (curves through temp 0 to 2, prediction 0 to 1), "
+        "@curves1 (curves through temp 0 to 1, prediction 0 to 1)"
+    )
+
+
+def test_a_rectangle_that_is_drawn_keeps_one_name(history):
+    masks = [np.arange(300) < n for n in (10, 20, 30)]
+    boxes = [IceBox("temp", "prediction", (0, n), (0, 1), centered=False) for n in (1, 2, 3)]
+    history.combine("replace", history.box(boxes[0], masks[0], gesture="a"), "a")
+    for box, mask in zip(boxes[1:], masks[1:], strict=True):
+        assert history.combine("replace", history.box(box, mask, gesture="b"), "b").text == "@curves2"
+        assert (history.set(history.read("@curves2"), "b").mask == mask).all()
+    assert history.undo().text == "@curves1"
+    assert (history.current.mask == masks[0]).all()
+    assert (history.redo().mask == masks[2]).all()
+    history.combine("add", history.box(boxes[1], masks[1], gesture=None), "c")
+    assert history.current.text == "@curves2 | @curves3"
 
 
 def test_endless_brushing_stays_readable(history):

@@ -370,7 +370,7 @@ class PDPWidget(WidgetTraits):
         elif method == "query":
             self.select(params["text"])
         elif method == "select":
-            condition = self._condition(params["condition"])
+            condition = self._condition(params["condition"], params["gesture"] if params["op"] == "replace" else None)
             self._show(self._history.combine(params["op"], condition, params["gesture"]))
         else:
             actions: dict[str, Callable[[], Any]] = {
@@ -384,12 +384,12 @@ class PDPWidget(WidgetTraits):
             actions[method]()
         return None
 
-    def _condition(self, condition: dict[str, Any]) -> Node:
+    def _condition(self, condition: dict[str, Any], gesture: str | None) -> Node:
         if condition["type"] != "ice":
             return from_wire(condition, self.explainer.grid(condition["feature"]))
         where = {name: value for name, value in condition.items() if name != "type"}
         mask, exact = self._running.box_mask(IceBox(**where))
-        return self._history.box(IceBox(**where, exact=exact), mask)
+        return self._history.box(IceBox(**where, exact=exact), mask, gesture=gesture)
 
     # ---- helpers -----------------------------------------------------------------------------
 

@@ -56,6 +56,12 @@ class Selection:
         return [] if self.node is None else self.node.conditions
 
     @property
+    def named_rows(self) -> dict[str, str]:
+        """What the names in the text stand for: ``{"@curves1": "curves through temp 3 to 5, ..."}``."""
+        leaves = [] if self.node is None else leaves_of(self.node)
+        return {leaf.text: leaf.about for leaf in leaves if isinstance(leaf, Rows)}
+
+    @property
     def n(self) -> int:
         """How many rows are selected."""
         return int(np.count_nonzero(self.mask))
@@ -66,7 +72,8 @@ class Selection:
     def __repr__(self) -> str:
         if not self:
             return f"<Selection: none, {len(self.mask)} rows>"
-        return f"<Selection: {self.text}; {self.n} of {len(self.mask)} rows>"
+        about = "".join(f"; {name}: {what}" for name, what in self.named_rows.items())
+        return f"<Selection: {self.text}; {self.n} of {len(self.mask)} rows{about}>"
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,14 @@ class IceBox:
     centered: bool
     exact: bool = True
     """Whether it was answered over all rows."""
+
+    @property
+    def about(self) -> str:
+        """What it selects, in words."""
+        (x0, x1), (y0, y1) = self.x, self.y
+        what = "centred curves" if self.centered else "curves"
+        place = f"{self.feature} {_short(x0)} to {_short(x1)}, {self.output} {_short(y0)} to {_short(y1)}"
+        return f"{what} through {place}" + ("" if self.exact else " among the sampled rows")
 
 
 class History:
@@ -96,7 +111,7 @@ class History:
         self._undo: list[Node | None] = []
         self._redo: list[Node | None] = []
         self._gesture: str | None = None
-        self._rows: dict[str, Node] = {}
+        self._rows: dict[str, Rows] = {}
         self.current = Selection(np.ones(explainer.n_rows, dtype=bool))
 
     @property
@@ -128,25 +143,31 @@ class History:
         if isinstance(given, str):
             return parse(given, self.explainer.table, self._rows)
         if isinstance(given, Node):
-            known = all(self._rows.get(leaf.name) is leaf for leaf in leaves_of(given) if isinstance(leaf, Rows))
-            return given if known else self._named(given.mask(self.explainer.table), "rows given in Python")
+            return (
+                given
+                if self._knows(given)
+                else self._named(given.mask(self.explainer.table), "rows", "rows given in Python")
+            )
         mask = self.explainer.mask(given)
         assert mask is not None
-        return self._named(np.array(mask, dtype=bool), "rows given in Python")
+        return self._named(np.array(mask, dtype=bool), "rows", "rows given in Python")
 
     def _adopt(self, given: Selection) -> Node | None:
         """Read a selection, also another widget's: by its condition where that means the same rows here."""
         if given is self.current or given.node is None:
             return given.node
         try:
-            plain = not any(isinstance(leaf, Rows) for leaf in leaves_of(given.node))
-            if plain and np.array_equal(given.node.mask(self.explainer.table), given.mask):
+            if self._knows(given.node) and np.array_equal(given.node.mask(self.explainer.table), given.mask):
                 return given.node
         except InputError:
             pass
         mask = self.explainer.mask(given.mask)
         assert mask is not None
-        return self._named(mask.copy(), "rows of another selection")
+        return self._named(mask.copy(), "rows", "rows of another selection")
+
+    def _knows(self, node: Node) -> bool:
+        """Whether all sets of rows in a condition are those that their names stand for here."""
+        return all(self._rows.get(leaf.name) is leaf for leaf in leaves_of(node) if isinstance(leaf, Rows))
 
     def set(self, node: Node | None, gesture: str | None = None) -> Selection:
         """Make this the current condition, in its shortest form.
@@ -192,13 +213,22 @@ class History:
         """Go one step forth."""
         return self._step(self._redo, self._undo)
 
-    def box(self, box: IceBox, mask: np.ndarray) -> Rows:
-        """Return the condition of a rectangle on ICE curves; ``mask`` says which curves cross it."""
-        (x0, x1), (y0, y1) = box.x, box.y
-        what = "centred curves" if box.centered else "curves"
-        place = f"{box.feature} {_short(x0)} to {_short(x1)}, {box.output} {_short(y0)} to {_short(y1)}"
-        among = "" if box.exact else " among the sampled rows"
-        return self._named(mask, f"{what} through {place}{among}", box)
+    def box(self, box: IceBox, mask: np.ndarray, *, gesture: str | None = None) -> Rows:
+        """Return the condition of a rectangle on ICE curves; ``mask`` says which curves cross it.
+
+        One that replaces the rectangle before in the same ``gesture`` of the hand takes over its name.
+        """
+        if gesture is not None and gesture == self._gesture:
+            slot = frozenset({box.feature}), True
+            before = [leaf for part in self.current.conditions if _slot(part) == slot for leaf in leaves_of(part)]
+            others = [part for part in self.current.conditions if _slot(part) != slot]
+            kept = [
+                leaf for node in [*others, *self._undo, *self._redo] if node is not None for leaf in leaves_of(node)
+            ]
+            for leaf in before:
+                if isinstance(leaf, Rows) and not any(leaf is other for other in kept):
+                    self._rows.pop(leaf.name, None)
+        return self._named(mask, "curves", box.about, box)
 
     def refresh(self, ready: Callable[[IceBox], np.ndarray | None]) -> Selection | None:
         """Answer rectangles again whose curves were not all there; the new selection, if it is another one.
@@ -210,9 +240,8 @@ class History:
         """
         changed = False
         for rows in self._rows.values():
-            box = rows.data if isinstance(rows, Rows) else None
-            mask = ready(box) if isinstance(box, IceBox) else None
-            if mask is not None and isinstance(rows, Rows) and (mask != rows.rows).any():
+            mask = ready(rows.data) if isinstance(rows.data, IceBox) else None
+            if mask is not None and (mask != rows.rows).any():
                 rows.rows[:] = mask  # in place: the same condition, now answered in full, wherever it is remembered
                 changed = True
         if not changed or self.current.node is None:
@@ -227,7 +256,7 @@ class History:
         n = self.explainer.n_rows
         mask = np.ones(n, dtype=bool) if node is None else node.mask(self.explainer.table)
         if node is not None and (_depth(node) > _DEEPEST or len(node.text) > _LONGEST_TEXT):
-            node = self._named(mask, "rows of the selections before")
+            node = self._named(mask, "rows", "rows of the selections before")
         self._serial += 1
         return Selection(mask, node, self._serial)
 
@@ -239,14 +268,16 @@ class History:
             self._gesture = None
         return self.current
 
-    def _named(self, mask: np.ndarray, name: str, data: Any = None) -> Rows:
-        """Give rows a name of their own, so that the text of the condition can be read back."""
-        serial, free = 1, name
-        while free in self._rows:
+    def _named(self, mask: np.ndarray, stem: str, about: str, data: Any = None) -> Rows:
+        """Give rows a short name, so that the text of the condition can be read back; the same ones keep theirs."""
+        for known in self._rows.values():
+            if known.about == about and known.data == data and np.array_equal(known.rows, mask):
+                return known
+        serial = 1
+        while f"{stem}{serial}" in self._rows:
             serial += 1
-            free = f"{name} #{serial}"
-        rows = Rows(mask, free, data)
-        self._rows[free] = rows
+        rows = Rows(mask, f"{stem}{serial}", data, about)
+        self._rows[rows.name] = rows
         for forgotten in list(self._rows)[: -2 * _REMEMBERED]:
             del self._rows[forgotten]
         return rows
@@ -311,7 +342,8 @@ def _drawn(node: Node, explainer: Explainer) -> dict[str, Any] | None:
     if isinstance(node, Rows) and isinstance(node.data, IceBox):
         box = node.data
         where = {"x": list(box.x), "y": list(box.y), "centered": box.centered}
-        return {"type": "ice", "feature": box.feature, "output": box.output, **where}
+        names = {"name": node.text, "about": node.about}
+        return {"type": "ice", "feature": box.feature, "output": box.output, **where, **names}
     return None
 
 
