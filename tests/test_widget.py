@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 
 import ipywidgets
@@ -222,7 +223,7 @@ def test_many_rows_are_computed_in_full_only_in_focus(make, monkeypatch):
         time.sleep(len(X) * 2e-5)  # or one chunk would already be more than the budget
         return X @ np.arange(3.0)
 
-    w = make(model, X, grid_size=20, cache_bytes=200_000)  # curves of 480 kB are not kept
+    w = make(model, X, grid_size=20, cache_bytes=200_000, feature="x0")  # curves of 480 kB are not kept
     assert w.wait(60)
     rows = {row["name"]: row["rows"] for row in w._overview["features"]}
     assert rows["x0"] == 3000
@@ -283,7 +284,7 @@ def test_every_trait_is_described():
 def test_saved_state_is_json_and_holds_the_last_picture(make):
     X = frame()
     X.loc[5, "temp"] = np.inf
-    w = make(lambda X: np.nan_to_num(predict(X), posinf=0), X)
+    w = make(lambda X: np.nan_to_num(predict(X), posinf=0), X, feature="temp")
     w.select("n < 3")
     w.wait(20)
     state = w.get_state()
@@ -373,6 +374,8 @@ def test_a_missing_bundle_says_how_to_build_it(monkeypatch, tmp_path):
 
 def test_text_says_what_is_shown(make):
     w = make(background=100, feature="n")
+    assert (w._info["rows"], w._info["rows_given"]) == (100, 300)
+    assert w._selection["total"] == 100
     w.select("temp > 10")
     assert repr(w).startswith(
         "<PDPWidget of predict: prediction of 'prediction' by 'n'; 5 features, 100 rows of 300; selected temp > 10 ("
@@ -556,6 +559,82 @@ def test_the_focus_goes_first_and_pictures_never_show_an_older_one(make):
     assert not wrong
 
 
+def important(X):
+    return X["n"].to_numpy() * 100 + X["when"].dt.day_of_year.to_numpy() + X["temp"].fillna(0).to_numpy() / 9
+
+
+def test_the_focus_moves_once_to_the_most_important_feature(make, monkeypatch):
+    monkeypatch.setattr(controller, "LEAD_SECONDS", 60)
+    w = make(important)
+    assert w.feature == "temp"
+    assert w.wait(20)
+    assert w.feature == w._curve["feature"] == w._ice["feature"] == "n"
+    assert w._curve["rows"] == 300
+    assert w._progress["state"] == "idle"
+    w.feature = "flag"
+    w.output = 0
+    w.stop()
+    w.resume()
+    assert w.wait(20)
+    assert w.feature == "flag"
+    w = make(lambda X: important(X) * 0)
+    assert w.wait(20)
+    assert w.feature == "temp", "all are alike"
+
+
+def test_the_focus_stays_where_a_person_has_put_it(make, monkeypatch):
+    monkeypatch.setattr(controller, "LEAD_SECONDS", 60)
+    gate = threading.Event()
+
+    def model(X):
+        if len(X) > 300:
+            gate.wait(20)
+        return important(X)
+
+    def as_given(**options):
+        return make(model, frame(400), **options)
+
+    untouched, seen_only = as_given(), as_given()
+    ask(seen_only, "hello")
+    ask(seen_only, "visible", features=["temp"])
+    chosen = as_given(feature="temp")
+    same, clicked, queried, settings = as_given(), as_given(), as_given(), as_given()
+    same.feature = "temp"
+    clicked.set_state({"feature": "temp"})
+    ask(queried, "query", text="flag")
+    settings.set_state({"theme": "dark"})
+    gate.set()
+    for w in (chosen, same, clicked, queried, settings):
+        assert w.wait(20)
+        assert w.feature == "temp"
+    for w in (untouched, seen_only):
+        assert w.wait(20)
+        assert w.feature == "n"
+
+
+def test_the_focus_never_moves_late(make, monkeypatch):
+    monkeypatch.setattr(controller, "LEAD_SECONDS", 0)
+    w = make(important)
+    assert w.wait(20)
+    assert w.feature == "temp"
+
+
+def test_an_unknown_feature_is_told_without_the_inner_ways(make):
+    w = make()
+    for change in (
+        lambda: setattr(w, "feature", "tmp"),
+        lambda: setattr(w, "output", "x"),
+        lambda: setattr(w, "selection", "tmp > 3"),
+        lambda: make(feature="tmp"),
+    ):
+        with pytest.raises(InputError) as caught:
+            change()
+        report = "".join(traceback.format_exception(caught.value))
+        assert "direct cause" not in report
+        assert "During handling" not in report
+        assert len(caught.traceback) <= 6
+
+
 def test_stop_keeps_and_resume_goes_on(make):
     w = slow_widget(make)
     deadline = time.monotonic() + 10
@@ -648,7 +727,7 @@ def test_nan_predictions_are_named_or_left_out(make):
 
 
 def test_widgets_do_not_influence_each_other(make):
-    a, b = make(), make()
+    a, b = make(feature="temp"), make(feature="temp")
     a.select("flag")
     a.feature = "when"
     a.centered = True
@@ -656,7 +735,7 @@ def test_widgets_do_not_influence_each_other(make):
     assert b.wait(20)
     assert (b.selection.n, b.feature, b.centered) == (300, "temp", False)
     shared = Explainer(predict, frame())
-    c, d = make(shared), make(shared)
+    c, d = make(shared, feature="temp"), make(shared, feature="temp")
     c.select("flag")
     c.feature = "n"
     c.close()

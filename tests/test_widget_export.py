@@ -38,6 +38,15 @@ def test_everything_is_in_the_file_and_escaped(make, tmp_path):
     assert json.loads(element(page, "bundle")) == export.traits.BUNDLE.read_text(encoding="utf-8")
 
 
+def test_a_page_of_a_sample_says_of_how_many_rows(make, tmp_path):
+    w = make(background=100)
+    assert "100 rows of 300" in repr(w)
+    record = json.loads(element(w.export_html(tmp_path / "page.html").read_text(encoding="utf-8"), "record"))
+    info = record["traits"]["_info"]
+    assert (info["rows"], info["rows_given"]) == (100, 300)
+    assert {curve["_curve"]["total"] for curve in record["curves"].values()} == {100}
+
+
 def test_curves_of_every_feature_and_output_are_recorded(make, tmp_path):
     w = make(two_outputs, output=1)
     record = json.loads(element(w.export_html(tmp_path / "p.html").read_text(encoding="utf-8"), "record"))

@@ -36,6 +36,9 @@ BASE_SECONDS = 0.15
 BASE_ROWS = 5000
 """The sample is chosen among this many rows."""
 
+LEAD_SECONDS = 3.0
+"""How long after the start the focus may still move to the most important feature: later somebody reads."""
+
 _VISIBLE_AT_FIRST = 12
 
 
@@ -64,6 +67,7 @@ class Controller:
         self._state = "running"
         self._message: str | None = None
         self._closed = False
+        self._lead_until: float | None = time.monotonic() + LEAD_SECONDS
 
     # ---- what the person does ------------------------------------------------------------
 
@@ -332,6 +336,9 @@ class Controller:
                 return
             if track is not None and self._is_wanted(track):
                 self._want()  # it came into focus while it ended
+            leader = self._leader()
+            if leader is not None:
+                self.page.lead(leader)
             last = not [other for other in self._model_tasks() if other is not task]
             if last or (track is not None and track.name == self.screen.feature):
                 self.screen.publish_curve()
@@ -340,6 +347,15 @@ class Controller:
             whole = track is not None and track.ice is not None and track.ice.complete
         if whole and track is not None:
             self.page.curves_complete(track.name)
+
+    def _leader(self) -> str | None:
+        """Return the most important feature, once, if that is known soon enough."""
+        if self._lead_until is None or self._state != "running":
+            return None
+        leader = self.screen.leader() if time.monotonic() < self._lead_until else None
+        if leader is not None or time.monotonic() >= self._lead_until:
+            self._lead_until = None
+        return leader
 
     def _publish_overview(self, but: Task | None = None) -> None:
         self.screen.publish_overview(self._progress(but))

@@ -60,7 +60,8 @@ class PDPWidget(WidgetTraits):
     output : str, optional
         The output to show first: a class label, name or position; the positive class or the first output by default.
     **options
-        ``feature``: what to show first. ``centered``, ``show_ice``, ``sort_by``, ``theme``, ``size``: how to show it; like
+        ``feature``: what to show first; by default the first column, and as soon as all are known (within seconds, or not at
+        all) the most important feature, unless something was done in between. ``centered``, ``show_ice``, ``sort_by``, ``theme``, ``size``: how to show it; like
         ``feature`` and ``output`` they can be read and set at any time (``widget.feature = "temp"``). Further options of
         ``Explainer``, and ``layout`` as for every Jupyter widget.
 
@@ -126,14 +127,16 @@ class PDPWidget(WidgetTraits):
         self._lock = threading.RLock()
         self._local = threading.local()
         self._checker = protocol.Checker(self.explainer.features, self.explainer.outputs, self.explainer.grid)
-        view.setdefault("feature", next(iter(self.explainer.features)))
-        view.setdefault("output", self.explainer.default_output)
+        chosen = "feature" in view
+        view["feature"] = self._known_feature(view.get("feature", next(iter(self.explainer.features))))
+        view["output"] = self._known_output(view.get("output", self.explainer.default_output))
         pictures = {
             "_info": picture.info(self.explainer, protocol.PROTOCOL),
             "_selection": self._selection_wire(self._history.current),
         }
         running = {"state": "running", "done": 0, "total": 0, "label": "", "message": None}
         super().__init__(selection=self._history.current, _progress=running, **pictures, **view)
+        self._may_lead = not chosen
         self._controller = Controller(self.explainer, self, self.feature, self.output, self._lock)
         self.on_msg(self._on_message)
         self._controller.start()
@@ -270,18 +273,26 @@ class PDPWidget(WidgetTraits):
 
     @t.validate("feature")
     def _valid_feature(self, proposal: Any) -> str:
+        name = self._known_feature(proposal["value"])
+        self._may_lead = False  # also when it is the one that is shown already
+        return name
+
+    @t.validate("output")
+    def _valid_output(self, proposal: Any) -> str:
+        return self._known_output(proposal["value"])
+
+    def _known_feature(self, given: Any) -> str:
         try:
-            name = self.explainer.table.feature(proposal["value"]).name
+            name = self.explainer.table.feature(given).name
         except InputError as error:
             raise WidgetInputError(str(error)) from None
         if name not in self.explainer.features:
             raise WidgetInputError(f"feature {name!r} is not among the features of this widget")
         return name
 
-    @t.validate("output")
-    def _valid_output(self, proposal: Any) -> str:
+    def _known_output(self, given: Any) -> str:
         try:
-            return self.explainer.outputs[self.explainer.response.position(proposal["value"])]
+            return self.explainer.outputs[self.explainer.response.position(given)]
         except InputError as error:
             raise WidgetInputError(str(error)) from None
 
@@ -300,6 +311,7 @@ class PDPWidget(WidgetTraits):
         if self._controller is None:
             return
         with self.changing():
+            self._may_lead = self._may_lead and not _VIEW_OPTIONS & sync_data.keys()
             try:
                 super().set_state({name: value for name, value in sync_data.items() if name not in PICTURES})
             except t.TraitError:
@@ -331,6 +343,12 @@ class PDPWidget(WidgetTraits):
             if "_sample" in traits:
                 self._selection = self._selection_wire(self.selection)
 
+    def lead(self, feature: str) -> None:
+        """Show the most important feature, unless a person has chosen or done something (called once, by the controller)."""
+        with self.changing():
+            if self._may_lead and self._controller is not None and feature != self.feature:
+                self.feature = feature
+
     def curves_complete(self, feature: str) -> None:
         """Answer rectangles on this feature's curves again, over all rows (called by the controller)."""
         controller = self._controller
@@ -354,6 +372,7 @@ class PDPWidget(WidgetTraits):
                 return  # requests are answered at once; there is nothing left to cancel
             request = self._checker.request(content)
             with self.changing():
+                self._may_lead = self._may_lead and request.method in ("hello", "visible")
                 reply = protocol.ok(request_id, self._do(request.method, request.params))
         except PDPWidgetsError as error:
             reply = protocol.error(request_id, str(error))

@@ -63,7 +63,8 @@ class Summary:
         elif len(rows) < curves.shape[1]:
             curves = curves[:, rows]
         weights = None if result.weights is None else result.weights[rows]
-        heterogeneity = disagreement(curves, result.density, weights) if len(rows) > 1 else None
+        with np.errstate(over="ignore", invalid="ignore"):  # of huge predictions the spread is not known
+            heterogeneity = disagreement(curves, result.density, weights) if len(rows) > 1 else None
         return cls(replace(result, curves=None), result.importance, heterogeneity)
 
 

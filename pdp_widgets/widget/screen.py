@@ -40,6 +40,9 @@ class Page(Protocol):
     def publish(self, **traits: Any) -> None:
         """Take new pictures."""
 
+    def lead(self, feature: str) -> None:
+        """Hear once which feature is the most important one."""
+
     def curves_complete(self, feature: str) -> None:
         """Hear that all curves of a feature are there."""
 
@@ -91,6 +94,20 @@ class Screen:
     def goal(self, track: Track) -> int:
         """How many rows of a feature to compute: all of the focus, of others as many as the budget pays for."""
         return track.goal(BUDGET, in_full=track.name == self.feature)
+
+    def leader(self) -> str | None:
+        """Return the most important feature once all are known as well as they will be out of focus, None before."""
+        importance: dict[str, float] = {}
+        for track in self.tracks.values():
+            if track.error is not None:
+                continue
+            if track.rows_done < track.goal(BUDGET, in_full=False):
+                return None
+            if track.dirty:
+                self.refresh(track)
+            value = None if track.summary is None else scalar(track.summary.importance[self.k])
+            importance[track.name] = -1.0 if value is None else value
+        return max(importance, key=importance.__getitem__, default=None)
 
     def look_at(self, *, feature: str | None = None, output: str | None = None) -> None:
         """Change the focus."""

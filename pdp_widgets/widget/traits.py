@@ -60,7 +60,10 @@ class Focus(t.TraitType):
     def set(self, obj: Any, value: Any) -> None:
         """Change the value, and all that follows from it, at once."""
         with obj.changing():
-            super().set(obj, value)
+            try:
+                super().set(obj, value)
+            except InputError as error:
+                raise error.with_traceback(None) from None  # the message says it all; traitlets' inner ways do not help
 
 
 class WidgetTraits(anywidget.AnyWidget):
