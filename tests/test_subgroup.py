@@ -175,6 +175,7 @@ def test_refuses_with_a_reason(text, says):
         parse(text, TABLE)
     assert says in str(caught.value)
     assert "_pdp" not in str(caught.value)
+    assert len(str(caught.value)) < 500
 
 
 def test_missing_level_and_mixed_values():

@@ -55,6 +55,7 @@ def test_replace_replaces_what_is_said_of_the_same_feature_only(history):
     )
     assert len(history.current.conditions) == 3
     assert history.current.named_rows == {"@curves2": "centred curves through temp 2 to 3, prediction 0 to 1"}
+    assert wire(history)["names"] == history.current.named_rows
     assert repr(history.current).endswith(" rows; @curves2: centred curves through temp 2 to 3, prediction 0 to 1>")
     assert wire(history)["conditions"][-1] == {
         "type": "ice",

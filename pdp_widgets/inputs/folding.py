@@ -105,9 +105,9 @@ def _level_set(node: Node, feature: str, table: FeatureTable) -> Node:
     observed = table.observed(feature)
     raw = [*(observed.levels or []), None]
     codes = np.where(np.isnan(observed.codes), len(raw) - 1, observed.codes).astype(int)
-    inside = np.unique(codes[node.mask(table)])
+    present, inside = (np.bincount(some, minlength=len(raw)) > 0 for some in (codes, codes[node.mask(table)]))
     negate = _names_the_others(node)
-    levels = tuple(raw[k] for k in (np.setdiff1d(codes, inside) if negate else inside))
+    levels = tuple(raw[k] for k in np.flatnonzero(present & ~inside if negate else inside))
     if levels == (None,):
         return Not(Missing(feature)) if negate else Missing(feature)
     return Levels(feature, levels, negate)

@@ -14,7 +14,7 @@ from .errors import InputError, nearest_name
 if TYPE_CHECKING:
     from .table import FeatureTable
 
-__all__ = ["DATE", "check_level", "declared", "is_level", "syntax_hint"]
+__all__ = ["DATE", "brief", "check_level", "declared", "is_level", "syntax_hint"]
 
 DATE = re.compile(r"\b\d{4}-\d{1,2}-\d{1,2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{4}\b")
 """A date without quotes."""
@@ -38,6 +38,11 @@ _HINTS = [
 """Patterns outside quotes, and what to write instead."""
 
 _DANGLING = re.compile(r"(<=|>=|==|!=|<|>|&|\||~|\b(?:and|or|not|in))\s*$")
+
+
+def brief(text: str, most: int = 200) -> str:
+    """Return the text, or its beginning where it is long."""
+    return text if len(text) <= most else text[:most] + " ..."
 
 
 def syntax_hint(text: str, table: FeatureTable) -> str:
@@ -108,4 +113,4 @@ def check_level(feature: str, value: Any, table: FeatureTable) -> None:
     else:
         shown = ", ".join(literal_text(level) for level in levels[:6]) + (", ..." if len(levels) > 6 else "")
         hint = f"; it has {shown}" if levels else "; it has no values at all"
-    raise InputError(f"{quote(feature)} has no value {literal_text(value)}{hint}")
+    raise InputError(f"{quote(feature)} has no value {brief(literal_text(value))}{brief(hint)}")

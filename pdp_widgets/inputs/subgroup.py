@@ -20,7 +20,7 @@ import numpy as np
 
 from .conditions import And, Levels, Missing, Node, Not, Or, Range, Rows, axis_value, conjunction, quote
 from .errors import InputError, unknown_name
-from .hints import DATE, check_level, syntax_hint
+from .hints import DATE, brief, check_level, syntax_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +70,7 @@ def parse(text: str, table: FeatureTable, rows: Mapping[str, Node] | None = None
 
 
 def _unreadable(text: str, table: FeatureTable) -> str:
-    return f"could not read the condition {text!r}{syntax_hint(text, table)}"
+    return f"could not read the condition {brief(repr(text))}{syntax_hint(text, table)}"
 
 
 _TOKEN = re.compile(
@@ -284,7 +284,7 @@ class _Reader:
         if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in self.table.features:
             return InputError(f"write {quote(name)} with backticks")
         return InputError(
-            f"could not read {self.source(node)!r}: a condition compares a feature with values, such as "
+            f"could not read {brief(repr(self.source(node)))}: a condition compares a feature with values, such as "
             "temp > 20, 3 < x <= 4, season in ['A', 'B'], x.isna(); for anything else pass a mask"
         )
 

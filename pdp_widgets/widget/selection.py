@@ -316,6 +316,7 @@ def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -
         "text": selection.text,
         "n": selection.n,
         "total": explainer.n_rows,
+        "names": selection.named_rows,
         "conditions": _all_drawn(selection.conditions, explainer),
         "sample": pack(np.ones(0) if sample is None else selection.mask[sample], "uint8"),
         "can_undo": history.can_undo,

@@ -118,8 +118,8 @@ class WidgetTraits(anywidget.AnyWidget):
     rest: {...}}; ``thin`` is relative to the side's own rows."""
 
     _selection = _private()
-    """{id, text ("" for none), n, total, conditions: the plain parts that can be drawn, sample: uint8[m], can_undo, can_redo}.
-    A rectangle among the conditions carries its ``name`` in the text ("@curves1") and in words what it is ``about``."""
+    """{id, text ("" for none), n, total, conditions: the plain parts that can be drawn, sample: uint8[m], can_undo, can_redo,
+    names: {"@curves1": what it is, in words}}. A rectangle among the conditions carries the same two as ``name`` and ``about``."""
 
     _progress = _private({"state": "idle", "done": 0, "total": 0, "label": "", "message": None})
     """{state: "idle"|"running"|"stopped"|"failed", done, total (model rows), label, message|null}."""
