@@ -138,6 +138,8 @@ export interface Part {
   average: ArrayLike<number>;
   n: number;
   counts: ArrayLike<number>;
+  /** 1 where few of this side's rows are near the grid point. */
+  thin?: ArrayLike<number> | null;
 }
 
 /** Exact curves of the selection and of the rest. */

@@ -130,6 +130,7 @@ export function readSplit(raw: unknown): Split | null {
     average: arr(side.average) ?? EMPTY,
     n: num(side.n),
     counts: arr(side.counts) ?? EMPTY,
+    thin: arr(side.thin),
   });
   return {
     feature: text(raw.feature),

@@ -5,11 +5,19 @@ import { dodge } from "../geometry/hit";
 import type { Condition } from "../model";
 import type { Shown } from "../store";
 import type { Palette } from "../theme";
+import { layered } from "./layers";
 import { firstOf, type Scene, toX } from "./scene";
 
 type Ctx = CanvasRenderingContext2D;
 
 const DASH = [4, 4];
+/** The background's colour around a mean, which keeps it apart from the pale lines below. */
+const HALO = 3;
+/** Half a mark in the lane of the missing level of a number axis. */
+const LANE_HALF = 5;
+/** However many lines lie over each other, they stay paler than a mean. */
+const MOST_INK = 0.36;
+const MOST_CHOSEN = 0.44;
 
 /** One row's line, broken at NaN and at the missing level of a number axis. */
 function rowPath(ctx: Ctx, scene: Scene, row: number): void {
@@ -45,11 +53,11 @@ function rowPath(ctx: Ctx, scene: Scene, row: number): void {
   }
 }
 
-/** A mean curve: solid where there is data, dashed where it is thin; levels as marks joined by a fine line. */
+/** A mean curve: solid where there is data, dashed where it is thin or its own side is; levels as marks. */
 function meanPath(
   ctx: Ctx,
   scene: Scene,
-  values: ArrayLike<number>,
+  { average: values, thin: few }: { average: ArrayLike<number>; thin?: ArrayLike<number> | null },
   colour: string,
   width: number,
   shift: number,
@@ -60,24 +68,14 @@ function meanPath(
   const n = Math.min(px.length, values.length);
   const at = (k: number) => y(values[k] - first);
   const known = (k: number) => !Number.isNaN(values[k]) && (bands !== null || k !== curve.missing);
-  const thin = (k: number) => (curve.thin ? curve.thin[k] === 1 : false);
+  const thin = (k: number) => curve.thin?.[k] === 1 || few?.[k] === 1;
   ctx.save();
   ctx.strokeStyle = colour;
   ctx.fillStyle = colour;
   ctx.lineCap = "round";
   if (bands) {
-    ctx.lineWidth = Math.max(1, width * 0.4);
-    ctx.globalAlpha = 0.45;
-    ctx.beginPath();
-    for (let k = 0; k < n; k++) {
-      if (!known(k)) continue;
-      if (k > 0 && known(k - 1) && k !== curve.missing) ctx.lineTo(px[k] + shift, at(k));
-      else ctx.moveTo(px[k] + shift, at(k));
-    }
-    ctx.stroke();
-    ctx.globalAlpha = 1;
-    const half = halfMark(bands.step);
-    for (let k = 0; k < n; k++) if (known(k)) levelMark(ctx, px[k] + shift, at(k), half, width, thin(k));
+    const half = halfMark(bands.width);
+    for (let k = 0; k < n; k++) if (known(k)) levelMark(ctx, px[k] + shift, at(k), half, width, thin(k), casing);
   } else {
     let k = 0;
     while (k < n - 1) {
@@ -93,11 +91,12 @@ function meanPath(
         k++;
       }
       // A fine edge in the background's colour keeps the line apart from the pale ones below.
+      // Between dashes one sees what lies below, be it the same curve of other rows.
+      ctx.setLineDash(dashed ? DASH : []);
       ctx.lineCap = "butt";
       ctx.strokeStyle = casing;
-      ctx.lineWidth = width + 2;
+      ctx.lineWidth = width + HALO;
       ctx.stroke();
-      ctx.setLineDash(dashed ? DASH : []);
       ctx.lineCap = dashed ? "butt" : "round";
       ctx.strokeStyle = colour;
       ctx.lineWidth = width;
@@ -108,22 +107,30 @@ function meanPath(
     for (k = 0; k < n; k++)
       if (known(k) && !(k > 0 && known(k - 1)) && !(k < n - 1 && known(k + 1))) dot(ctx, px[k], at(k), width * 1.5);
     if (curve.missing >= 0 && !Number.isNaN(values[curve.missing]))
-      levelMark(ctx, px[curve.missing] + shift, at(curve.missing), 7, width, thin(curve.missing));
+      levelMark(ctx, px[curve.missing] + shift, at(curve.missing), LANE_HALF, width, thin(curve.missing), casing);
   }
   ctx.restore();
 }
 
-/** Half the width of a level's mark, and how far the selection and the rest stand beside it. */
-const halfMark = (step: number) => Math.max(2, Math.min(step * 0.14, 16));
-const sideOf = (scene: Scene) =>
-  scene.bands ? 2 * halfMark(scene.bands.step) + Math.min(3, scene.bands.step * 0.04) : 17;
+/** Half the width of a level's mark: three of them, side by side, are as wide as the bar below. */
+const halfMark = (width: number) => Math.max(1, (width - 2 * gapOf(width)) / 6);
+const gapOf = (width: number) => Math.min(3, width * 0.06);
+/** How far the selection and the rest stand beside all rows. */
+const sideOf = ({ bands }: Scene) =>
+  bands ? 2 * halfMark(bands.width) + gapOf(bands.width) : 2 * LANE_HALF + gapOf(LANE_HALF * 6);
 
-function levelMark(ctx: Ctx, x: number, y: number, half: number, width: number, hollow: boolean): void {
-  ctx.lineWidth = width;
-  ctx.setLineDash(hollow ? [2, 3] : []);
+function levelMark(ctx: Ctx, x: number, y: number, half: number, width: number, hollow: boolean, casing: string): void {
+  const colour = ctx.strokeStyle;
   ctx.beginPath();
   ctx.moveTo(x - half, y);
   ctx.lineTo(x + half, y);
+  ctx.lineCap = "butt";
+  ctx.strokeStyle = casing;
+  ctx.lineWidth = width + HALO;
+  ctx.stroke();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = width;
+  ctx.setLineDash(hollow ? [3, 3] : []);
   ctx.stroke();
   ctx.setLineDash([]);
 }
@@ -136,6 +143,16 @@ function dot(ctx: Ctx, x: number, y: number, radius: number): void {
 
 /** How pale a line among `n` lines is. */
 const paleness = (n: number, most: number, strength: number) => Math.min(most, strength / Math.sqrt(Math.max(1, n)));
+
+/** Single rows' lines on a layer of their own, at most so opaque. */
+function rowLines(ctx: Ctx, scene: Scene, rows: ArrayLike<number>, colour: string, width: number, most: number): void {
+  layered(ctx, most, (layer) => {
+    layer.strokeStyle = colour;
+    layer.lineWidth = width;
+    layer.globalAlpha = paleness(rows.length, 1, 2 / most);
+    for (let i = 0; i < rows.length; i++) rowPath(layer, scene, rows[i]);
+  });
+}
 
 /** The standard error as a band; as whiskers for levels and for the missing level. */
 function errorBand(ctx: Ctx, scene: Scene, colours: Palette): void {
@@ -162,7 +179,7 @@ function errorBand(ctx: Ctx, scene: Scene, colours: Palette): void {
     ctx.fill();
   }
   ctx.globalAlpha = 0.2;
-  ctx.lineWidth = bands ? Math.max(4, Math.min(bands.step * 0.26, 16)) : 12;
+  ctx.lineWidth = 2 * (bands ? halfMark(bands.width) : LANE_HALF);
   for (let i = 0; i < n; i++) {
     if (!lone(i) || !(stderr[i] > 0)) continue;
     ctx.beginPath();
@@ -212,14 +229,10 @@ export function paintCurvesBase(ctx: Ctx, scene: Scene, colours: Palette): void 
   ctx.beginPath();
   ctx.rect(left, top - 4, right - left + 2, bottom - top + 8);
   ctx.clip();
-  ctx.strokeStyle = colours.ink;
-  ctx.lineWidth = 0.9 * u;
-  ctx.globalAlpha = paleness(scene.rows.length, 0.4, 1.9);
-  for (const row of scene.rows) rowPath(ctx, scene, row);
-  ctx.globalAlpha = 1;
+  if (scene.lines) rowLines(ctx, scene, scene.rows, colours.ink, 0.9 * u, MOST_INK);
   errorBand(ctx, scene, colours);
   ctx.restore();
-  meanPath(ctx, scene, curve.average, colours.ink, 2.5 * u, 0, colours.bg);
+  meanPath(ctx, scene, { average: curve.average }, colours.ink, 2.5 * u, 0, colours.bg);
 }
 
 export interface Rect {
@@ -247,20 +260,15 @@ export function paintCurvesOverlay(ctx: Ctx, scene: Scene, colours: Palette, ove
   ctx.rect(left, top - 4, right - left + 2, bottom - top + 8);
   ctx.clip();
   if (mask && scene.lines && mask.length === scene.lines.m) {
-    let drawn = 0;
-    for (const row of scene.rows) drawn += mask[row];
-    ctx.strokeStyle = colours.selection;
-    ctx.lineWidth = u;
-    ctx.globalAlpha = paleness(drawn, 0.5, 2);
-    for (const row of scene.rows) if (mask[row] === 1) rowPath(ctx, scene, row);
-    ctx.globalAlpha = 1;
+    const chosen = scene.rows.filter((row) => mask[row] === 1);
+    rowLines(ctx, scene, chosen, colours.selection, u, MOST_CHOSEN);
   }
   const side = sideOf(scene);
   if (shown) {
-    meanPath(ctx, scene, shown.rest.average, colours.rest, 2 * u, side, colours.bg);
+    meanPath(ctx, scene, shown.rest, colours.rest, 2 * u, side, colours.bg);
     // All rows stay the boldest line, above the rest and below the selection.
-    meanPath(ctx, scene, curve.average, colours.ink, 2.5 * u, 0, colours.bg);
-    meanPath(ctx, scene, shown.selection.average, colours.selection, 2.5 * u, -side, colours.bg);
+    meanPath(ctx, scene, { average: curve.average }, colours.ink, 2.5 * u, 0, colours.bg);
+    meanPath(ctx, scene, shown.selection, colours.selection, 2.5 * u, -side, colours.bg);
   }
   if (over.row >= 0) {
     ctx.strokeStyle = colours.bg;
@@ -350,7 +358,7 @@ function directLabels(ctx: Ctx, scene: Scene, colours: Palette, shown: Shown | n
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   // Right where the lines end, if that is before the end of the axis.
-  const x = Math.min(right, last + (scene.bands ? sideOf(scene) * 1.5 + 2 : 0)) + 8;
+  const x = Math.min(right, last + (scene.bands ? scene.bands.width / 2 + 2 : 0)) + 8;
   ctx.lineWidth = 4;
   ctx.strokeStyle = colours.bg;
   visible.forEach((label, i) => {

@@ -65,3 +65,28 @@ export function clip(text: string, room: number, measure: (text: string) => numb
   }
   return `${text.slice(0, low).trimEnd()}…`;
 }
+
+let spare: HTMLCanvasElement | null = null;
+
+/** Draws on a layer of its own and lays that over the picture at `most` opacity, however much is piled up in it. */
+export function layered(
+  ctx: CanvasRenderingContext2D,
+  most: number,
+  draw: (layer: CanvasRenderingContext2D) => void,
+): void {
+  const { width, height, ownerDocument } = ctx.canvas;
+  spare ??= ownerDocument.createElement("canvas");
+  if (spare.width !== width || spare.height !== height) Object.assign(spare, { width, height });
+  const layer = spare.getContext("2d");
+  if (!layer) return;
+  layer.setTransform(1, 0, 0, 1, 0, 0);
+  layer.clearRect(0, 0, width, height);
+  layer.setTransform(ctx.getTransform());
+  layer.lineJoin = "round";
+  draw(layer);
+  ctx.save();
+  ctx.setTransform(1, 0, 0, 1, 0, 0);
+  ctx.globalAlpha = most;
+  ctx.drawImage(spare, 0, 0);
+  ctx.restore();
+}

@@ -81,6 +81,13 @@ export function binOf(curve: Curve, own: number): number {
   return low;
 }
 
+/** Whether the bars show fewer rows than there are: some lie outside the axis. */
+export function someOutside({ hist, total, infinite_count }: Curve): boolean {
+  let shown = infinite_count;
+  for (let b = 0; b < (hist?.counts.length ?? 0); b++) shown += hist!.counts[b];
+  return shown < total;
+}
+
 /** The selected part of every bar, estimated: its count times the selected share of the sample rows in it. */
 export function splitCounts(curve: Curve, ice: Ice, mask: ArrayLike<number>, sample: Sample | null): Float64Array {
   const counts = barCounts(curve);
@@ -95,6 +102,29 @@ export function splitCounts(curve: Curve, ice: Ice, mask: ArrayLike<number>, sam
   }
   for (let b = 0; b < inside.length; b++) inside[b] = all[b] > 0 ? (counts[b] * inside[b]) / all[b] : 0;
   return inside;
+}
+
+/** Half the width of a grid point's neighbourhood, as a share of the axis, and in grid points. */
+const NEAR = 0.05;
+const NEIGHBOURS = 2;
+
+/** 1 where none of the sampled rows of a side has its own value near the grid point. */
+export function thinSide(curve: Curve, ice: Ice, mask: ArrayLike<number>, side: 0 | 1): Uint8Array {
+  const own = Float64Array.from(ice.own).filter((_, i) => mask[i] === side);
+  const values = own.filter((v) => !Number.isNaN(v)).sort();
+  const anyMissing = values.length < own.length;
+  const thin = new Uint8Array(ice.k);
+  const points = Array.from(curve.x).filter((_, k) => k !== curve.missing);
+  const levels = curve.kind === "category";
+  const reach = levels ? 0 : NEAR * (points[points.length - 1] - points[0] || 0);
+  points.forEach((x, i) => {
+    const low = levels ? x : Math.min(x - reach, points[Math.max(0, i - NEIGHBOURS)]);
+    const high = levels ? x : Math.max(x + reach, points[Math.min(points.length - 1, i + NEIGHBOURS)]);
+    thin[curve.missing >= 0 && i >= curve.missing ? i + 1 : i] = values.some((v) => v >= low && v <= high) ? 0 : 1;
+  });
+  // The missing level of a category may be a level of its own in `own`.
+  if (curve.missing >= 0) thin[curve.missing] = anyMissing || (levels && values.includes(curve.missing)) ? 0 : 1;
+  return thin;
 }
 
 /** Both parts of a preview in the shape of the kernel's own answer. `total` is the number of all rows. */
@@ -112,7 +142,7 @@ export function previewSplit(
   const counts = barCounts(curve);
   const outside = inside.map((value, b) => counts[b] - value);
   return {
-    selection: { average: means.selection, n, counts: inside },
-    rest: { average: means.rest, n: total - n, counts: outside },
+    selection: { average: means.selection, n, counts: inside, thin: thinSide(curve, ice, mask, 1) },
+    rest: { average: means.rest, n: total - n, counts: outside, thin: thinSide(curve, ice, mask, 0) },
   };
 }
