@@ -1,7 +1,19 @@
 // Answers requests on the page when no kernel does: in a saved notebook and in a recorded page. Everything here is
 // worked out on the sampled rows.
 
-import { apply, EMPTY_STATE, invert, isEmpty, type State, stateMask, stateText } from "./geometry/conditions";
+import {
+  apply,
+  EMPTY_STATE,
+  inner,
+  invert,
+  isEmpty,
+  keep,
+  type Names,
+  restored,
+  type State,
+  stateText,
+} from "./geometry/conditions";
+import { conjuncts } from "./geometry/query";
 import { resample } from "./geometry/resample";
 import { splitMeans } from "./geometry/subset";
 import { type Method, type Overview, type RequestParams, SPARK } from "./model";
@@ -17,16 +29,16 @@ export class LocalKernel {
   constructor(store: Store, all: boolean) {
     this.#store = store;
     this.#all = all;
-    const { text, sample, conditions } = store.selection.peek();
-    if (text !== "" && sample) {
-      const plain: State = { conditions, base: null, baseText: "" };
-      const mask = stateMask(plain, store.known, sample.length);
-      const same = mask?.every((v, i) => v === sample[i]);
-      this.#state = same ? plain : { conditions: [], base: Uint8Array.from(sample), baseText: text };
-    }
+    this.#state = restored(store.selection.peek(), store.known, this.#names);
     // What was done before the kernel went cannot be undone here.
     store.selection.value = { ...store.selection.peek(), can_undo: false, can_redo: false };
     if (all) this.refresh();
+  }
+
+  get #names(): Names {
+    const features = this.#store.info.peek()?.features ?? [];
+    const kinds = new Map(features.map((f) => [f.name, f.kind]));
+    return { all: [...kinds.keys()], bool: (name) => kinds.get(name) === "bool" };
   }
 
   get #rows(): number {
@@ -37,12 +49,12 @@ export class LocalKernel {
     switch (method) {
       case "select": {
         const { op, condition } = params as RequestParams["select"];
-        return this.#move(apply(this.#state, op, condition, this.#store.known, this.#rows));
+        return this.#move(apply(this.#state, op, condition, this.#store.known, this.#names));
       }
       case "clear":
         return this.#move(EMPTY_STATE);
       case "invert":
-        return this.#move(invert(this.#state, this.#store.known, this.#rows));
+        return this.#move(invert(this.#state));
       case "undo":
       case "redo": {
         const [from, to] = method === "undo" ? [this.#past, this.#future] : [this.#future, this.#past];
@@ -53,19 +65,27 @@ export class LocalKernel {
         return this.#publish();
       }
       case "query":
-        if ((params as RequestParams["query"]).text.trim() === "") return this.#move(EMPTY_STATE);
-        throw new Error("A typed condition needs a running kernel. Drag or click to select here.");
+        return this.#move(this.#read((params as RequestParams["query"]).text));
       case "stop":
       case "resume":
-        throw new Error("Nothing is being computed: there is no kernel.");
+        throw new Error("Nothing is being computed: the page is not connected to Python.");
       default:
         return null;
     }
   }
 
+  /** A text that leaves out some of what is selected; any other needs Python. */
+  #read(text: string): State | null {
+    if (text.trim() === "") return EMPTY_STATE;
+    const wanted = conjuncts(text);
+    const stay = this.#state.clauses.filter((clause) => wanted.includes(inner(clause)));
+    if (stay.length !== wanted.length)
+      throw new Error("A typed condition needs Python: run the cell first. Here one can drag or click to select.");
+    return keep(stay, this.#store.known);
+  }
+
   #move(state: State | null): null {
-    if (!state)
-      throw new Error("This selection needs a running kernel: the page does not have the rows' values for it.");
+    if (!state) throw new Error("This selection needs Python: the page does not have the rows' values for it.");
     if (isEmpty(state) && isEmpty(this.#state)) return null;
     this.#past.push(this.#state);
     this.#future = [];
@@ -78,7 +98,7 @@ export class LocalKernel {
     const m = this.#rows;
     const total = store.info.peek()?.rows ?? m;
     const none = isEmpty(this.#state);
-    const mask = none ? null : stateMask(this.#state, store.known, m);
+    const mask = this.#state.whole;
     const weight = store.sample.peek()?.weight;
     let share = 0;
     let whole = 0;
@@ -93,10 +113,10 @@ export class LocalKernel {
     }
     store.selection.value = {
       id: store.selection.peek().id + 1,
-      text: none ? "" : stateText(this.#state, store.known),
+      text: none ? "" : stateText(this.#state),
       n: m === total ? rows : Math.round((total * share) / (whole || 1)),
       total,
-      conditions: this.#state.conditions,
+      conditions: this.#state.clauses.flatMap((clause) => clause.condition ?? []),
       sample: mask,
       can_undo: this.#past.length > 0,
       can_redo: this.#future.length > 0,

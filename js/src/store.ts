@@ -5,6 +5,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from "@prea
 import { Brush, type Draft } from "./brush";
 import { EchoGuard } from "./echo";
 import { evaluate, type Lookup } from "./geometry/conditions";
+import { withoutFeature } from "./geometry/query";
 import { previewSplit } from "./geometry/subset";
 import { LocalKernel } from "./local";
 import {
@@ -50,7 +51,7 @@ const DEFAULTS: PublicTraits = {
   size: "normal",
 };
 
-/** Where a message is shown. */
+/** Where a message is shown. "curve" is a note, gone at the next act; the others tell what went wrong. */
 export type Place = "toolbar" | "selection" | "curve" | "page";
 
 /** What stands behind the page: a kernel, only a saved notebook, or a recorded page. */
@@ -62,6 +63,8 @@ export interface Shown {
   rest: Part;
   exact: boolean;
 }
+
+const notSaved = (what: string) => `The curve of ${what} is not in this notebook: run the cell to see it.`;
 
 const placeOf = (method: Method): Place =>
   method === "stop" || method === "resume" ? "toolbar" : QUIET.includes(method) ? "page" : "selection";
@@ -204,15 +207,13 @@ export class Store {
   /** Sets a two-way trait from the page. */
   set<K extends PublicTrait>(name: K, value: PublicTraits[K]): void {
     const target = this.public[name] as Signal<PublicTraits[K]>;
+    this.say("curve", "");
     if (target.peek() === value) return;
     if ((name === "feature" || name === "output") && this.host.peek() !== "kernel") {
       const feature = name === "feature" ? (value as string) : this.public.feature.peek();
       const output = name === "output" ? (value as string) : this.public.output.peek();
       if (!this.known(feature, output)) {
-        this.say(
-          "curve",
-          `No kernel: the curve of ${name === "feature" ? feature : output} is not in this notebook. Run the cell to see it.`,
-        );
+        this.say("curve", notSaved(name === "feature" ? feature : output));
         return;
       }
     }
@@ -220,7 +221,6 @@ export class Store {
       target.value = value;
       this.#write(name, value);
       if (name === "feature" || name === "output") {
-        this.say("curve", "");
         this.brush.draft.value = null;
         this.#revisit();
       }
@@ -242,10 +242,7 @@ export class Store {
   #returnToPicture(): void {
     const curve = this.curve.peek();
     if (!this.waiting.peek() || !curve) return;
-    this.say(
-      "curve",
-      `No kernel: the curve of ${this.public.feature.peek()} is not in this notebook. Run the cell to see it.`,
-    );
+    this.say("curve", notSaved(this.public.feature.peek()));
     for (const name of ["feature", "output"] as const) {
       this.public[name].value = curve[name];
       this.#write(name, curve[name]);
@@ -282,7 +279,9 @@ export class Store {
     const before = this.selection.peek();
     batch(() => {
       this.selection.value = selection;
-      if (selection.id !== before.id) this.brush.settle();
+      if (selection.id === before.id) return;
+      this.brush.settle();
+      this.say("selection", ""); // it was about another selection
     });
     this.#seen.selection(selection);
   }
@@ -349,13 +348,24 @@ export class Store {
   /** Sends a request; an error is shown in its place. Resolves to the result, or undefined after an error. */
   async ask<M extends Method>(method: M, params: RequestParams[M]): Promise<unknown> {
     const place = placeOf(method);
-    if (!QUIET.includes(method)) this.say(place, "");
+    if (!QUIET.includes(method)) {
+      this.say(place, "");
+      this.say("curve", "");
+    }
     try {
       return await this.#request(method, params);
     } catch (error) {
       if (!this.#disposed) this.say(place, messageOf(error));
       return undefined;
     }
+  }
+
+  /** Takes back the selection's one plain condition on a feature; false if its text cannot be taken apart. */
+  forget(feature: string): boolean {
+    const text = withoutFeature(this.selection.peek().text, feature);
+    if (text === null) return false;
+    void (text === "" ? this.ask("clear", {}) : this.ask("query", { text }));
+    return true;
   }
 
   async #request<M extends Method>(method: M, params: RequestParams[M]): Promise<unknown> {
@@ -395,6 +405,7 @@ export class Store {
     if (live) {
       this.#local = null;
       this.host.value = "kernel";
+      this.say("curve", "");
     } else {
       this.host.value = "saved";
       this.#local = new LocalKernel(this, false);

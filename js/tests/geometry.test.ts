@@ -6,15 +6,17 @@ import {
   invert,
   type Known,
   others,
-  stateMask,
-  describe as words,
+  restored,
+  type State,
+  stateText,
 } from "../src/geometry/conditions";
 import { lineCrosses, segmentCrosses } from "../src/geometry/crossing";
 import { brushHandle, dodge, nearest, nearestLine } from "../src/geometry/hit";
+import { conjuncts, mentions, quote, textOf, withoutFeature } from "../src/geometry/query";
 import { picks, resample } from "../src/geometry/resample";
 import { bands, extent, linear, padded, readable, readableDate } from "../src/geometry/scale";
-import { binOf, previewSplit, splitCounts, splitMeans } from "../src/geometry/subset";
-import type { Condition, Curve, Ice } from "../src/model";
+import { binOf, previewSplit, splitCounts, splitMeans, thinSide } from "../src/geometry/subset";
+import type { Condition, Curve, Ice, Selection } from "../src/model";
 
 const curve = (over: Partial<Curve> = {}): Curve => ({
   feature: "a",
@@ -186,6 +188,14 @@ describe("means from the sample", () => {
     expect(preview.rest.n).toBe(2);
     expect(previewSplit(c, ice(), [1, 0, 0, 0], null, 400).selection.n).toBe(100);
   });
+  it("tell where a side has no row near", () => {
+    const c = curve({ x: [0, 1, 2, 10, 20, 30, Number.NaN], missing: 6 });
+    const lines = ice({ k: 7, own: [0, 1, 28, Number.NaN] });
+    expect(Array.from(thinSide(c, lines, [1, 1, 0, 0], 1))).toEqual([0, 0, 0, 0, 1, 1, 1]);
+    expect(Array.from(thinSide(c, lines, [1, 1, 0, 0], 0))).toEqual([1, 1, 1, 0, 0, 0, 0]);
+    const levels = curve({ kind: "category", missing: 2 });
+    expect(Array.from(thinSide(levels, ice({ own: [0, 1, 2, 0] }), [1, 0, 1, 0], 1))).toEqual([0, 1, 0]);
+  });
   it("put missing values into the last bar", () => {
     const c = curve({ missing: 3, x: [0, 1, 2, Number.NaN], hist: { edges: [0, 1, 2], counts: [1, 1, 2] } });
     expect(binOf(c, Number.NaN)).toBe(2);
@@ -211,33 +221,141 @@ describe("selections on the page", () => {
     expect(Array.from(evaluate({ ...box, y: [0.9, 1.1], centered: true } as Condition, lookup)!)).toEqual([1, 1, 1, 1]);
     expect(evaluate({ type: "range", feature: "unknown", low: 0, high: 1 }, lookup)).toBeNull();
   });
+  const names = { all: ["a", "c"], bool: () => false };
+  const act = (state: State, op: "replace" | "add" | "remove", condition: Condition) =>
+    apply(state, op, condition, lookup, names)!;
+  const rows = (state: State) => Array.from(state.whole!);
+
   it("brushing a second feature means and; the same feature is replaced", () => {
-    let state = apply(EMPTY_STATE, "replace", range, lookup, 4)!;
-    state = apply(state, "replace", blue, lookup, 4)!;
-    expect(Array.from(stateMask(state, lookup, 4)!)).toEqual([0, 1, 0, 0]);
-    state = apply(state, "replace", { ...range, low: 1, high: 2 } as Condition, lookup, 4)!;
-    expect(state.conditions).toHaveLength(2);
-    expect(Array.from(stateMask(state, lookup, 4)!)).toEqual([0, 0, 1, 0]);
-    expect(others(state.conditions, range)).toEqual([blue]);
+    let state = act(EMPTY_STATE, "replace", range);
+    state = act(state, "replace", blue);
+    expect(rows(state)).toEqual([0, 1, 0, 0]);
+    state = act(state, "replace", { ...range, low: 1, high: 2 } as Condition);
+    expect(state.clauses).toHaveLength(2);
+    expect(rows(state)).toEqual([0, 0, 1, 0]);
+    expect(others([range, blue], range)).toEqual([blue]);
+    expect(stateText(state)).toBe("c == 'blue' & 1 <= a <= 2");
   });
   it("add and remove rows", () => {
-    let state = apply(EMPTY_STATE, "add", range, lookup, 4)!;
-    state = apply(state, "add", blue, lookup, 4)!;
-    expect(Array.from(stateMask(state, lookup, 4)!)).toEqual([0, 1, 1, 1]);
-    state = apply(state, "remove", { type: "levels", feature: "c", levels: [2] }, lookup, 4)!;
-    expect(Array.from(stateMask(state, lookup, 4)!)).toEqual([0, 1, 1, 0]);
-    const none = apply(EMPTY_STATE, "remove", blue, lookup, 4)!;
-    expect(Array.from(stateMask(none, lookup, 4)!)).toEqual([1, 0, 0, 1]);
+    let state = act(EMPTY_STATE, "add", range);
+    state = act(state, "add", blue);
+    expect(rows(state)).toEqual([0, 1, 1, 1]);
+    expect(stateText(state)).toBe("0.2 <= a <= 1 | c == 'blue'");
+    state = act(state, "remove", { type: "levels", feature: "c", levels: [2] });
+    expect(rows(state)).toEqual([0, 1, 1, 0]);
+    expect(stateText(state)).toBe("(0.2 <= a <= 1 | c == 'blue') & c.notna()");
+    const none = act(EMPTY_STATE, "remove", blue);
+    expect(rows(none)).toEqual([1, 0, 0, 1]);
+    expect(stateText(none)).toBe("c != 'blue'");
   });
-  it("invert twice is the same rows", () => {
-    const state = apply(EMPTY_STATE, "replace", range, lookup, 4)!;
-    const back = invert(invert(state, lookup, 4)!, lookup, 4)!;
-    expect(Array.from(stateMask(back, lookup, 4)!)).toEqual([0, 1, 0, 1]);
+  it("adding and removing levels of one condition keeps one condition", () => {
+    let state = act(act(EMPTY_STATE, "replace", blue), "add", { type: "levels", feature: "c", levels: [0] });
+    expect(stateText(state)).toBe("c in ['red', 'blue']");
+    state = act(act(state, "replace", range), "remove", blue);
+    expect(state.clauses.map((c) => c.text).sort()).toEqual(["0.2 <= a <= 1", "c == 'red'"]);
+    // Beside another condition "or" must not narrow: the other side keeps its own rows.
+    expect(stateText(act(state, "add", blue))).toBe("0.2 <= a <= 1 & c == 'red' | c == 'blue'");
   });
-  it("are called what a person would say", () => {
-    expect(words(range, lookup)).toBe("a 0.2 to 1");
-    expect(words({ ...range, high: null } as Condition, lookup)).toBe("a ≥ 0.2");
-    expect(words({ type: "levels", feature: "c", levels: [0, 2] }, lookup)).toBe("c = red or missing");
+  it("what was made by adding on one feature is replaced by a brush on it", () => {
+    const state = act(act(EMPTY_STATE, "replace", range), "add", { ...range, low: 1.2, high: null } as Condition);
+    expect(stateText(state)).toBe("0.2 <= a <= 1 | a >= 1.2");
+    expect(stateText(act(state, "replace", blue))).toBe("(0.2 <= a <= 1 | a >= 1.2) & c == 'blue'");
+    expect(stateText(act(state, "replace", range))).toBe("0.2 <= a <= 1");
+  });
+  it("invert twice is the same selection", () => {
+    const state = act(act(EMPTY_STATE, "replace", range), "replace", blue);
+    expect(stateText(invert(state))).toBe("~(0.2 <= a <= 1 & c == 'blue')");
+    expect(rows(invert(state))).toEqual([1, 0, 1, 1]);
+    expect(invert(invert(state))).toBe(state);
+  });
+  it("that came with the page are taken apart and replaced one by one", () => {
+    const saved = (text: string, conditions: Condition[], sample: number[]): Selection => ({
+      id: 3,
+      text,
+      n: 2,
+      total: 4,
+      conditions,
+      sample,
+      can_undo: true,
+      can_redo: false,
+    });
+    const above: Condition = { type: "range", feature: "a", low: 0.25, high: null };
+    // The wire says from 0.25; the text says that 0.25 itself is out.
+    const one = restored(saved("a > 0.25", [above], [0, 1, 1, 0]), lookup, names);
+    expect(rows(one)).toEqual([0, 1, 1, 0]);
+    expect(stateText(act(one, "replace", range))).toBe("0.2 <= a <= 1");
+    expect(rows(act(one, "replace", range))).toEqual([0, 1, 0, 1]);
+    const two = restored(saved("a > 0.25 & c == 'blue'", [above, blue], [0, 1, 1, 0]), lookup, names);
+    expect(rows(act(two, "replace", { type: "levels", feature: "c", levels: [0, 1, 2] }))).toEqual([0, 1, 1, 0]);
+    expect(stateText(act(two, "replace", range))).toBe("c == 'blue' & 0.2 <= a <= 1");
+    // Of a feature whose values are not here the other conditions cannot be told without it.
+    const apart = restored(saved("a > 0.25 & z < 3", [above], [0, 1, 0, 0]), lookup, {
+      ...names,
+      all: ["a", "c", "z"],
+    });
+    expect(apply(apart, "replace", range, lookup, names)).toBeNull();
+    expect(rows(act(apart, "replace", blue))).toEqual([0, 1, 0, 0]);
+    // Rows picked in Python stay under whatever is brushed.
+    const mask = restored(saved("@`rows of a`", [], [0, 1, 0, 0]), lookup, names);
+    expect(stateText(act(mask, "replace", range))).toBe("@`rows of a` & 0.2 <= a <= 1");
+  });
+});
+
+describe("the query language", () => {
+  const c = curve({ feature: "c", kind: "category", labels: ["it's", "blue", "missing"], missing: 2, x: [0, 1, 2] });
+  const write = (condition: Condition, over: Partial<Curve> = {}) => textOf(condition, curve(over));
+
+  it("quotes names that are no identifiers", () => {
+    expect(["temp", "größe", "body mass", "a.b", "class", "a`b", "1st", "inf"].map(quote)).toEqual([
+      "temp",
+      "größe",
+      "`body mass`",
+      "`a.b`",
+      "`class`",
+      "`a``b`",
+      "`1st`",
+      "`inf`",
+    ]);
+  });
+  it("writes ranges, dates and durations", () => {
+    const range = { type: "range", feature: "bmi", low: 22.18, high: 24.38 } as const;
+    expect(write(range)).toBe("22.18 <= bmi <= 24.38");
+    expect(write({ ...range, high: null })).toBe("bmi >= 22.18");
+    expect(write({ ...range, low: null, feature: "the bmi" })).toBe("`the bmi` <= 24.38");
+    expect(write({ ...range, low: null, high: null })).toBe("bmi.notna()");
+    expect(write({ ...range, low: 3, high: 3 })).toBe("bmi == 3");
+    const day = Date.UTC(2024, 4, 31);
+    expect(write({ ...range, low: day, high: day + 3600e3 * 10 }, { kind: "datetime" })).toBe(
+      "'2024-05-31' <= bmi <= '2024-05-31 10:00:00'",
+    );
+    expect(write({ ...range, low: -3600e3, high: 90061e3 + 500 }, { kind: "timedelta" })).toBe(
+      "'-1 days +23:00:00' <= bmi <= '1 days 01:01:01.5'",
+    );
+  });
+  it("writes levels", () => {
+    const levels = (...list: number[]): Condition => ({ type: "levels", feature: "c", levels: list });
+    expect(textOf(levels(1), c)).toBe("c == 'blue'");
+    expect(textOf(levels(0, 1), c)).toBe(`c in ["it's", 'blue']`);
+    expect(textOf(levels(2), c)).toBe("c.isna()");
+    expect(textOf(levels(1, 2), c, false, true)).toBe("c not in ['blue', None]");
+    expect(textOf(levels(1), { ...c, labels: ["False", "True"] }, true)).toBe("c == True");
+    // A label does not tell 1 from "1": the list holds for both.
+    expect(textOf(levels(1), { ...c, labels: ["1", "2"] })).toBe("c in [2, '2']");
+  });
+  it("is taken apart where all parts must hold", () => {
+    expect(conjuncts("a > 1 & (b < 2 | c == ' & ') & `x & y` in [1, 2]")).toEqual([
+      "a > 1",
+      "(b < 2 | c == ' & ')",
+      "`x & y` in [1, 2]",
+    ]);
+    expect(conjuncts("a > 1 & b < 2 | c == 1")).toHaveLength(1);
+    expect(mentions("season == 'temp'", "temp")).toBe(false);
+    expect(mentions("@`body mass` & temperature > 1", "body mass")).toBe(false);
+    expect(mentions("1 <= `body mass` < 2", "body mass")).toBe(true);
+    expect(withoutFeature("temp > 2 & season == 'A'", "season")).toBe("temp > 2");
+    expect(withoutFeature("season == 'A'", "season")).toBe("");
+    expect(withoutFeature("temp > 2 | season == 'A'", "season")).toBeNull();
+    expect(withoutFeature("temp > 2 & ~(season == 'A')", "season")).toBeNull();
   });
 });
 

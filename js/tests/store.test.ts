@@ -169,6 +169,29 @@ describe("requests", () => {
     model.reply(model.sent[0].id);
     expect(store.busy.value).toBe(false);
   });
+  it("takes one condition back and leaves the others", () => {
+    const model = open();
+    const store = new Store(model);
+    const selection = { id: 1, n: 3, total: 60, conditions: [], sample: null };
+    model.set("_selection", { ...selection, text: "temp > 3 & season == 'summer'" });
+    store.forget("season");
+    expect(model.sent.at(-1)).toMatchObject({ method: "query", params: { text: "temp > 3" } });
+    store.forget("humidity");
+    expect(model.sent).toHaveLength(1);
+    model.set("_selection", { ...selection, id: 2, text: "season == 'summer'" });
+    store.forget("season");
+    expect(model.sent.at(-1)).toMatchObject({ method: "clear" });
+  });
+  it("drops an error that was about another selection", async () => {
+    const model = open();
+    const store = new Store(model);
+    void store.ask("query", { text: "foo" });
+    model.reply(model.sent[0].id, "error", "foo is no condition");
+    await vi.advanceTimersByTimeAsync(10);
+    expect(store.messages.value.selection).toContain("foo");
+    model.set("_selection", { id: 1, text: "temp > 3", n: 3, total: 60, conditions: [], sample: null });
+    expect(store.messages.value.selection).toBeUndefined();
+  });
   it("tells the kernel when it stops waiting", () => {
     const model = open();
     const store = new Store(model);
@@ -212,17 +235,33 @@ describe("without a kernel", () => {
     expect(store.host.value).toBe("saved");
     store.brush.select("replace", { type: "range", feature: "temp", low: null, high: 15 });
     expect(model.sent).toHaveLength(0);
-    expect(store.selection.value.text).toBe("temp ≤ 15");
+    expect(store.selection.value.text).toBe("temp <= 15");
     expect(store.selection.value.approx).toBe(true);
     await store.ask("undo", {});
     expect(store.selection.value.text).toBe("");
     await store.ask("query", { text: "temp > 3" });
-    expect(store.messages.value.selection).toContain("kernel");
+    expect(store.messages.value.selection).toContain("needs Python");
     store.set("feature", "season");
     expect(store.public.feature.value).toBe("temp");
-    expect(store.messages.value.curve).toContain("No kernel");
+    expect(store.messages.value.curve).toContain("run the cell to see it");
+    await store.ask("clear", {});
+    expect(store.messages.value.curve).toBeUndefined(); // a note: gone at the next act
     store.setLive(true);
     expect(store.host.value).toBe("kernel");
+  });
+  it("replaces a condition that came with the page, and takes one back", async () => {
+    const model = open();
+    const own = Array.from({ length: 30 }, () => 0);
+    const above = { type: "range", feature: "temp", low: 12, high: null } as const;
+    const saved = { id: 4, text: "temp > 12", n: 30, total: 60, conditions: [above], sample: own };
+    model.set("_selection", saved);
+    const store = new Store(model);
+    store.setLive(false);
+    store.brush.select("replace", { type: "range", feature: "temp", low: 10, high: null });
+    expect(store.selection.value.text).toBe("temp >= 10");
+    expect(store.selection.value.n).toBeGreaterThan(0);
+    expect(store.forget("temp")).toBe(true);
+    expect(store.selection.value.text).toBe("");
   });
   it("gives up waiting when the kernel goes", async () => {
     const model = open();

@@ -1,8 +1,8 @@
 // The selection as the page can work it out itself: conditions on the sampled rows, and how they combine.
 
-import type { Condition, Curve, Ice, Op } from "../model";
+import type { Condition, Curve, Ice, Op, Selection } from "../model";
 import { lineCrosses } from "./crossing";
-import { count, fmtX } from "./format";
+import { conjuncts, mentions, strictEnds, textOf } from "./query";
 
 export interface Known {
   curve: Curve;
@@ -12,8 +12,18 @@ export interface Known {
 /** Looks up a feature's curve and ICE sample; undefined where the page does not have them. */
 export type Lookup = (feature: string, output: string | null) => Known | undefined;
 
+/** What else is to be known about the features to write conditions: their names, and whose levels are True and False. */
+export interface Names {
+  all: string[];
+  bool(feature: string): boolean;
+}
+
 /** 1 per sampled row that fulfils the condition; null if the page cannot tell. */
-export function evaluate(condition: Condition, lookup: Lookup): Uint8Array | null {
+export function evaluate(
+  condition: Condition,
+  lookup: Lookup,
+  strict = { low: false, high: false },
+): Uint8Array | null {
   const known = lookup(condition.feature, condition.type === "ice" ? condition.output : null);
   if (!known) return null;
   const { ice, curve } = known;
@@ -21,7 +31,11 @@ export function evaluate(condition: Condition, lookup: Lookup): Uint8Array | nul
   if (condition.type === "range") {
     const low = condition.low ?? Number.NEGATIVE_INFINITY;
     const high = condition.high ?? Number.POSITIVE_INFINITY;
-    for (let i = 0; i < ice.m; i++) mask[i] = ice.own[i] >= low && ice.own[i] <= high ? 1 : 0;
+    for (let i = 0; i < ice.m; i++) {
+      const own = ice.own[i];
+      const inside = own >= low && own <= high && !(strict.low && own === low) && !(strict.high && own === high);
+      mask[i] = inside ? 1 : 0;
+    }
   } else if (condition.type === "levels") {
     const wanted = new Set(condition.levels);
     for (let i = 0; i < ice.m; i++) {
@@ -48,14 +62,31 @@ export function axisPositions(curve: Curve): ArrayLike<number> {
   return xs;
 }
 
-/** Plain conjuncts, on top of what cannot be taken apart any more. */
-export interface State {
-  conditions: Condition[];
-  base: Uint8Array | null;
-  baseText: string;
+/** One of the conditions that must all hold. */
+export interface Clause {
+  /** What it is about; a new condition about the same takes its place. null: it stays. */
+  about: { features: string[]; ice: boolean } | null;
+  /** The condition if it can be drawn. */
+  condition: Condition | null;
+  text: string;
+  /** An "or" needs brackets beside others. */
+  either: boolean;
+  /** The sampled rows it holds for, where `condition` does not tell. */
+  mask: ArrayLike<number> | null;
 }
 
-export const EMPTY_STATE: State = { conditions: [], base: null, baseText: "" };
+/** A selection as the page keeps it without a kernel. */
+export interface State {
+  clauses: Clause[];
+  /** The sampled rows selected; null: nothing is selected. */
+  whole: ArrayLike<number> | null;
+  /** The state of which this is the inverse. */
+  inverse?: State;
+}
+
+export const EMPTY_STATE: State = { clauses: [], whole: null };
+
+export const isEmpty = (state: State): boolean => state.whole === null;
 
 const sameSlot = (a: Condition, b: Condition) => a.feature === b.feature && (a.type === "ice") === (b.type === "ice");
 
@@ -63,66 +94,114 @@ const sameSlot = (a: Condition, b: Condition) => a.feature === b.feature && (a.t
 export const others = (conditions: Condition[], condition: Condition): Condition[] =>
   conditions.filter((c) => !sameSlot(c, condition));
 
-/** What a selection is called in text, as short as a person would say it. */
-export function describe(condition: Condition, lookup: Lookup): string {
+const slotOf = ({ about }: Clause): string | null =>
+  about && JSON.stringify([about.ice, [...new Set(about.features)].sort()]);
+
+function clauseOf(condition: Condition, lookup: Lookup, names: Names, negate = false): Clause {
   const { feature } = condition;
   const curve = lookup(feature, null)?.curve;
-  if (condition.type === "levels") {
-    const names = condition.levels.map((i) => curve?.labels[i] ?? `level ${i}`);
-    const shown =
-      names.length > 4 ? `${names.slice(0, 3).join(", ")}, … (${count(names.length)} levels)` : names.join(" or ");
-    return `${feature} = ${shown}`;
-  }
-  if (condition.type === "ice") return `${feature} curves crossing a rectangle`;
-  const span = curve ? Math.abs(curve.x[curve.x.length - 1] - curve.x[0]) || 1 : 1;
-  const write = (v: number) => (curve ? fmtX(v, curve.kind, span, curve.integer) : String(v));
-  const { low, high } = condition;
-  if (low === null && high === null) return `${feature} not missing`;
-  if (low === null) return `${feature} ≤ ${write(high!)}`;
-  if (high === null) return `${feature} ≥ ${write(low)}`;
-  return `${feature} ${write(low)} to ${write(high)}`;
+  return {
+    about: { features: [feature], ice: condition.type === "ice" },
+    condition: negate ? null : condition,
+    text: textOf(condition, curve, names.bool(feature), negate),
+    either: false,
+    mask: null,
+  };
 }
 
-export function stateMask(state: State, lookup: Lookup, m: number): Uint8Array | null {
-  const mask = state.base ? Uint8Array.from(state.base) : new Uint8Array(m).fill(1);
-  for (const condition of state.conditions) {
-    const one = evaluate(condition, lookup);
+/** A clause's text beside other clauses. */
+export const inner = ({ text, either }: Clause): string => (either ? `(${text})` : text);
+
+export const stateText = ({ clauses }: State): string =>
+  clauses.length === 1 ? clauses[0].text : clauses.map(inner).join(" & ");
+
+const both = (a: ArrayLike<number> | null, b: ArrayLike<number>): Uint8Array =>
+  Uint8Array.from(b, (v, i) => (a ? v & a[i] : v));
+
+/** The state that some of the clauses make; null if the page cannot tell their rows. */
+export function keep(clauses: Clause[], lookup: Lookup): State | null {
+  let whole: ArrayLike<number> | null = null;
+  for (const clause of clauses) {
+    const one: ArrayLike<number> | null = clause.mask ?? (clause.condition && evaluate(clause.condition, lookup));
     if (!one) return null;
-    for (let i = 0; i < m; i++) mask[i] &= one[i];
+    whole = both(whole, one);
   }
-  return mask;
+  return { clauses, whole };
 }
 
-export function stateText(state: State, lookup: Lookup): string {
-  const parts = state.conditions.map((c) => describe(c, lookup));
-  if (state.baseText) parts.unshift(state.baseText);
-  return parts.join(" and ");
+function aboutAll(clauses: Clause[]): Clause["about"] {
+  const features: string[] = [];
+  for (const { about } of clauses) {
+    if (!about || about.ice !== clauses[0].about?.ice) return null;
+    features.push(...about.features);
+  }
+  return { features, ice: clauses[0]?.about?.ice ?? false };
 }
-
-export const isEmpty = (state: State): boolean => state.base === null && state.conditions.length === 0;
 
 /** The state after one act of brushing. null if the page cannot work it out. */
-export function apply(state: State, op: Op, condition: Condition, lookup: Lookup, m: number): State | null {
+export function apply(state: State, op: Op, condition: Condition, lookup: Lookup, names: Names): State | null {
   const one = evaluate(condition, lookup);
   if (!one) return null;
-  if (op === "replace" || isEmpty(state)) {
-    if (op !== "remove") return { ...state, conditions: [...others(state.conditions, condition), condition] };
+  const { clauses, whole } = state;
+  const clause = clauseOf(condition, lookup, names);
+  if (op === "replace" || (op === "add" && !whole)) {
+    const stay = clauses.filter((c) => c.about === null || slotOf(c) !== slotOf(clause));
+    const rest = stay.length === clauses.length ? state : keep(stay, lookup);
+    return rest && { clauses: [...stay, clause], whole: both(rest.whole, one) };
   }
-  const current = stateMask(state, lookup, m);
-  if (!current) return null;
-  const before = stateText(state, lookup);
-  const added = describe(condition, lookup);
-  const base = current.map((v, i) => (op === "add" ? v | one[i] : v & (1 - one[i])));
-  const baseText =
-    op === "add" ? `(${before} or ${added})` : before === "" ? `not (${added})` : `(${before} and not ${added})`;
-  return { conditions: [], base, baseText };
+  if (condition.type === "levels") {
+    // One more or one less of the levels is the same condition with other levels.
+    const old = clauses.find((c) => c.condition?.type === "levels" && c.condition.feature === condition.feature);
+    const before = old?.condition?.type === "levels" ? old.condition.levels : [];
+    const levels =
+      op === "add"
+        ? [...new Set([...before, ...condition.levels])].sort((a, b) => a - b)
+        : before.filter((level) => !condition.levels.includes(level));
+    if (old && levels.length > 0 && (op === "remove" || clauses.length === 1))
+      return apply(state, "replace", { ...condition, levels }, lookup, names);
+  }
+  if (op === "remove") {
+    const out = { ...clauseOf(condition, lookup, names, true), mask: one.map((v) => 1 - v) };
+    return { clauses: [...clauses, out], whole: both(whole, out.mask) };
+  }
+  const mask = one.map((v, i) => v | whole![i]);
+  const about = aboutAll([...clauses, clause]);
+  const text = `${stateText(state)} | ${clause.text}`;
+  return { clauses: [{ about, condition: null, text, either: true, mask }], whole: mask };
 }
 
-export function invert(state: State, lookup: Lookup, m: number): State | null {
-  if (isEmpty(state)) return state;
-  const mask = stateMask(state, lookup, m);
-  if (!mask) return null;
-  const text = stateText(state, lookup);
-  const plain = /^not \((.*)\)$/.exec(text);
-  return { conditions: [], base: mask.map((v) => 1 - v), baseText: plain ? plain[1] : `not (${text})` };
+export function invert(state: State): State {
+  const { clauses, whole } = state;
+  if (!whole) return state;
+  if (state.inverse) return state.inverse;
+  const mask = Uint8Array.from(whole, (v) => 1 - v);
+  const text = `~(${stateText(state)})`;
+  const clause: Clause = { about: aboutAll(clauses), condition: null, text, either: false, mask };
+  return { clauses: [clause], whole: mask, inverse: state };
+}
+
+/** A selection that came with the page, taken apart, so that its parts can be replaced one by one. */
+export function restored(selection: Selection, lookup: Lookup, names: Names): State {
+  const { text, conditions, sample } = selection;
+  if (text === "" || !sample) return EMPTY_STATE;
+  const parts = conjuncts(text);
+  const rectangles = conditions.filter((c) => c.type === "ice");
+  const drawn = parts.filter((part) => part.startsWith("@"));
+  const subjects = parts.map((part) => names.all.filter((name) => mentions(part, name)));
+  const clauses = parts.map((part, i): Clause => {
+    const ice = part.startsWith("@");
+    const rectangle = ice && drawn.length === rectangles.length ? rectangles[drawn.indexOf(part)] : undefined;
+    const [only] = subjects[i];
+    const single = subjects[i].length === 1 && subjects.filter((s) => s.length === 1 && s[0] === only).length === 1;
+    const own = single ? conditions.find((c) => c.feature === only && c.type !== "ice") : undefined;
+    const condition = (ice ? rectangle : own) ?? null;
+    const features = rectangle ? [rectangle.feature] : subjects[i];
+    // Rows that were picked otherwise stay whatever is brushed.
+    const about = features.length > 0 && !(ice && !rectangle) && !/^[~(].*@/.test(part) ? { features, ice } : null;
+    let mask: ArrayLike<number> | null = parts.length === 1 ? sample : null;
+    const found = mask || !condition ? null : evaluate(condition, lookup, strictEnds(part, condition.feature));
+    if (found) mask = found.map((v, row) => v | sample[row]);
+    return { about, condition, text: part, either: false, mask };
+  });
+  return { clauses, whole: sample };
 }
