@@ -5,12 +5,15 @@ import {
   fmt,
   fmtDate,
   fmtDuration,
+  fmtOn,
   fmtX,
   numberTicks,
   parseX,
   percent,
+  wholeOf,
 } from "../src/geometry/format";
 import { moments, ticks } from "../src/geometry/ticks";
+import type { Curve } from "../src/model";
 
 const M = "\u2212";
 
@@ -27,6 +30,18 @@ describe("numbers", () => {
     expect([fmt(0.00054, 2), fmt(0.0054, 2), fmt(0.00054)]).toEqual([`5.4e${M}4`, "0.0054", "0.000540"]);
     expect([1.234e-12, 5e9, 1.5e300].map((v) => fmt(v))).toEqual([`1.23e${M}12`, "5e9", "1.5e300"]);
     expect([Number.NaN, null, undefined, Number.POSITIVE_INFINITY].map((v) => fmt(v))).toEqual(["–", "–", "–", "∞"]);
+  });
+  it("are years without commas, and other whole numbers with them", () => {
+    const curve = (x: number[], edges: number[], integer = true) =>
+      ({ x, integer, missing: -1, kind: "number", hist: { edges, counts: [] } }) as unknown as Curve;
+    const years = curve([2011, 2012], [2010.5, 2011.5, 2012.5]);
+    expect(wholeOf(years)).toBe("plain");
+    expect(fmtOn(years, 2011, 2)).toBe("2011");
+    expect(numberTicks([2010.5, 2012.5], 5, wholeOf(years)).labels).toEqual(["2011", "2012"]);
+    const grams = curve([2700, 6300], [2699.5, 6300.5]);
+    expect(wholeOf(grams)).toBe(true);
+    expect(fmtOn(grams, 4890, 3600)).toBe("4,890");
+    expect(wholeOf(curve([2011, 2012], [2011, 2012], false))).toBe(false);
   });
   it("make shares", () => {
     expect([percent(1, 4), percent(1, 1000), percent(999, 1000), percent(0, 5), percent(0, 0)]).toEqual([

@@ -2,7 +2,7 @@
 // numbers out; the painters below and the pointer code share it, so that both agree on every pixel.
 
 import { axisPositions } from "../geometry/conditions";
-import { numberTicks, type Ticks, ticksOf } from "../geometry/format";
+import { numberTicks, type Ticks, ticksOf, wholeOf } from "../geometry/format";
 import { picks } from "../geometry/resample";
 import { type Bands, bands, extent, type Linear, linear, padded, union } from "../geometry/scale";
 import type { Curve, Ice } from "../model";
@@ -156,9 +156,10 @@ export function makeScene(input: SceneInput): Scene {
       axisRoom = labelRoom * 0.71 + text * 1.5;
     }
   } else {
-    const sample = ticksOf(curve.kind, xDomain, 6, curve.integer);
+    const whole = wholeOf(curve);
+    const sample = ticksOf(curve.kind, xDomain, 6, whole);
     const wide = Math.max(...sample.labels.map(measure), text * 2) + text * 1.8;
-    xTicks = ticksOf(curve.kind, xDomain, Math.max(2, Math.min(10, Math.floor((right - start) / wide))), curve.integer);
+    xTicks = ticksOf(curve.kind, xDomain, Math.max(2, Math.min(10, Math.floor((right - start) / wide))), whole);
   }
   const bars = Math.round(text * 5);
   const histTop = 6;

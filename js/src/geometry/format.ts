@@ -1,6 +1,6 @@
 // Numbers, dates and durations as short text. Three significant digits for reading, as many as needed for ticks.
 
-import type { AxisKind } from "../model";
+import type { AxisKind, Curve } from "../model";
 import { moments, ticks } from "./ticks";
 
 const MINUS = "\u2212";
@@ -84,10 +84,25 @@ export function fmtDuration(ms: number): string {
   return sign + parts.join(" ");
 }
 
-/** A value on a feature's axis. `span` is the width of the axis. */
-export function fmtX(value: number, kind: AxisKind, span: number, integer = false): string {
+/** How whole numbers are written: not whole, with commas between thousands, or without as years are. */
+export type Whole = boolean | "plain";
+
+/** Whole numbers that are all between 1000 and 2999 are years, or read no worse as such. */
+export function wholeOf({ integer, x, missing, hist }: Curve): Whole {
+  if (!integer) return false;
+  const plain = (values: ArrayLike<number> | null | undefined) =>
+    Array.from(values ?? []).every((v, i) => (v >= 999 && v < 3000) || (values === x && i === missing));
+  return x.length > 0 && plain(x) && plain(hist?.edges) ? "plain" : true;
+}
+
+/** A value on a curve's axis; `span` is the width of the axis. */
+export const fmtOn = (curve: Curve, value: number, span: number): string =>
+  fmtX(value, curve.kind, span, wholeOf(curve));
+
+export function fmtX(value: number, kind: AxisKind, span: number, integer: Whole = false): string {
   if (kind === "datetime") return fmtDate(value, span);
   if (kind === "timedelta") return fmtDuration(value);
+  if (integer === "plain" && Math.abs(value) < 1e15) return pretty(String(Number(value.toFixed(6))));
   if (integer && Number.isInteger(value) && Math.abs(value) < 1e15) return pretty(grouped(value));
   return fmtBy(value, span / 500) === fmtBy(value + span / 500, span / 500)
     ? fmt(value, 6)
@@ -107,7 +122,7 @@ export interface Ticks {
 const isWhole = (v: number) => Math.abs(v - Math.round(v)) < 1e-9;
 
 /** Ticks of a number axis: distinct labels, whatever the size or the offset of the numbers. */
-export function numberTicks(domain: [number, number], wanted: number, integer = false): Ticks {
+export function numberTicks(domain: [number, number], wanted: number, integer: Whole = false): Ticks {
   let values = ticks(domain[0], domain[1], Math.max(2, wanted));
   if (integer) values = values.filter(isWhole);
   const step = values.length > 1 ? values[1] - values[0] : Math.abs(domain[1] - domain[0]) || 1;
@@ -125,7 +140,8 @@ export function numberTicks(domain: [number, number], wanted: number, integer = 
       offset: pretty(grouped(base)),
     };
   }
-  return { values, labels: plainLabels(values, step), offset: "" };
+  const labels = integer === "plain" ? values.map(String) : plainLabels(values, step);
+  return { values, labels, offset: "" };
 }
 
 /** The number within a domain that has the most zeros at its end. */
@@ -190,7 +206,7 @@ export function durationTicks(domain: [number, number], wanted: number): Ticks {
   return { values: inner.map((v) => v * unit), labels: inner.map((v) => `${fmt(v)} ${name}`), offset: "" };
 }
 
-export function ticksOf(kind: AxisKind, domain: [number, number], wanted: number, integer = false): Ticks {
+export function ticksOf(kind: AxisKind, domain: [number, number], wanted: number, integer: Whole = false): Ticks {
   if (kind === "datetime") return dateTicks(domain, wanted);
   if (kind === "timedelta") return durationTicks(domain, wanted);
   return numberTicks(domain, wanted, integer);
@@ -209,5 +225,6 @@ export function parseX(text: string, kind: AxisKind): number | null {
     if (!found) return Number.NaN;
     return Number(found[1]) * { ms: 1, s: 1e3, min: 60e3, h: HOUR, d: 24 * HOUR }[found[2] ?? "ms"]!;
   }
-  return Number(plain.replace(/(\d),(?=\d{3})/g, "$1"));
+  const value = Number(plain.replace(/(\d),(?=\d{3})/g, "$1"));
+  return Number.isFinite(value) ? value : Number.NaN;
 }

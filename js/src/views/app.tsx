@@ -2,12 +2,12 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { count, fmt, fmtX } from "../geometry/format";
+import { count, fmt, fmtOn } from "../geometry/format";
 import type { Curve } from "../model";
 import { messageOf, type Store } from "../store";
 import { Curves } from "./curves";
 import { Distribution } from "./distribution";
-import { Features } from "./features";
+import { DISAGREEMENT, Features, IMPORTANCE } from "./features";
 import { useValue } from "./hooks";
 import { Readout } from "./readout";
 import { SelectionBar } from "./selection";
@@ -83,6 +83,8 @@ function Focus({ ui }: { ui: Ui }) {
   const centered = useValue(() => store.public.centered.value);
   const info = useValue(() => store.info.value);
   const message = useValue(() => store.messages.value.curve);
+  const disagrees = useValue(() => store.public.sort_by.value === "heterogeneity");
+  const measure = disagrees ? curve?.heterogeneity : curve?.importance;
   const picture = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const node = picture.current!;
@@ -115,9 +117,9 @@ function Focus({ ui }: { ui: Ui }) {
         <h3 class="pdpw-title" title={name} data-testid="title">
           {name}
         </h3>
-        {curve && !waiting && curve.importance !== null && curve.importance !== undefined && (
-          <span class="pdpw-muted" title="Spread of the partial dependence, in the output's unit">
-            importance {fmt(curve.importance)}
+        {curve && !waiting && measure !== null && measure !== undefined && (
+          <span class="pdpw-muted" data-testid="measure" title={disagrees ? DISAGREEMENT : IMPORTANCE}>
+            {disagrees ? "disagreement" : "importance"} {fmt(measure)}
           </span>
         )}
         {notes.length > 0 && !waiting && (
@@ -136,7 +138,7 @@ function Focus({ ui }: { ui: Ui }) {
         </p>
       )}
       {message && (
-        <p class="pdpw-strip pdpw-error" role="alert" data-testid="curve-message">
+        <p class="pdpw-strip" role="status" data-testid="curve-message">
           {message}
         </p>
       )}
@@ -160,7 +162,7 @@ function Focus({ ui }: { ui: Ui }) {
 function firstX(curve: Curve): string {
   const last = curve.missing === curve.x.length - 1 ? curve.x.length - 2 : curve.x.length - 1;
   if (curve.kind === "category" || !(last > 0)) return curve.labels[0] ?? String(curve.x[0]);
-  return fmtX(curve.x[0], curve.kind, curve.x[last] - curve.x[0], curve.integer);
+  return fmtOn(curve, curve.x[0], curve.x[last] - curve.x[0]);
 }
 
 /** Why there is no curve (yet), and what to do. */

@@ -19,9 +19,13 @@ const KINDS: Record<FeatureKind, [string, string]> = {
   group: ["grp", "group of columns"],
 };
 
+export const IMPORTANCE =
+  "Importance: how much the average curve moves: its standard deviation over the grid (categories: range / 4), over all rows";
+export const DISAGREEMENT = "Disagreement: how far single rows’ curves differ in shape";
+
 const SORTS: [SortBy, string, string][] = [
-  ["importance", "importance", "Spread of the feature's partial dependence"],
-  ["heterogeneity", "disagreement", "How much rows disagree about the feature's effect"],
+  ["importance", "importance", IMPORTANCE],
+  ["heterogeneity", "disagreement", DISAGREEMENT],
   ["name", "name", "Name"],
   ["order", "column order", "Order of the columns"],
 ];
@@ -271,7 +275,7 @@ export function Features({ ui }: { ui: Ui }) {
                 <span
                   class="pdpw-imp"
                   data-done={done}
-                  title={`${sortBy === "heterogeneity" ? "disagreement" : "importance"} on ${known?.rows ?? 0} of ${known?.total ?? 0} rows`}
+                  title={`${sortBy === "heterogeneity" ? DISAGREEMENT : IMPORTANCE}. Known from ${known?.rows ?? 0} of ${known?.total ?? 0} rows.`}
                 >
                   {measure === null || measure === undefined ? "·" : fmt(measure, 2)}
                 </span>

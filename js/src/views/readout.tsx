@@ -1,7 +1,7 @@
 // The read-out beside the pointer: x, every curve's value with its n, and the row whose line is near.
 
 import { firstOf, type Scene } from "../draw/scene";
-import { count, fmt, fmtX } from "../geometry/format";
+import { count, fmt, fmtOn } from "../geometry/format";
 import { useValue } from "./hooks";
 import type { Ui } from "./ui";
 
@@ -10,7 +10,7 @@ export function xText(scene: Scene, at: number): string {
   const { curve } = scene;
   if (at === curve.missing) return "missing";
   if (scene.bands) return curve.labels[at] ?? String(at);
-  return fmtX(curve.x[at], curve.kind, scene.xDomain[1] - scene.xDomain[0], curve.integer);
+  return fmtOn(curve, curve.x[at], scene.xDomain[1] - scene.xDomain[0]);
 }
 
 export function Readout({ ui }: { ui: Ui }) {
@@ -37,14 +37,18 @@ export function Readout({ ui }: { ui: Ui }) {
     const v = lines.values[start + hover.at] - (centered ? lines.values[start] : -lines.offset);
     const own = lines.own[hover.row];
     const span = scene.xDomain[1] - scene.xDomain[0];
-    const at = Number.isNaN(own)
-      ? "missing"
-      : scene.bands
-        ? (curve.labels[own] ?? "")
-        : fmtX(own, curve.kind, span, curve.integer);
+    const at = Number.isNaN(own) ? "missing" : scene.bands ? (curve.labels[own] ?? "") : fmtOn(curve, own, span);
     line = `row ${sample?.labels[hover.row] ?? hover.row}: ${fmt(v)} (its own ${curve.feature} is ${at}, predicted ${fmt(lines.fitted[hover.row] + lines.offset)})`;
   }
-  const thin = curve.thin?.[hover.at] === 1;
+  // Where a curve is drawn dashed, and of which rows there are few.
+  const few = (values: ArrayLike<number> | null | undefined) => values?.[hover.at] === 1;
+  const thin = few(curve.thin)
+    ? "few rows near this value"
+    : few(shown?.selection.thin)
+      ? "few of the selection’s rows near this value"
+      : few(shown?.rest.thin)
+        ? "few of the other rows near this value"
+        : "";
   // Beside the pointer, on the side with more room.
   const leftward = hover.x > scene.width * 0.55;
   const style = {
@@ -69,7 +73,7 @@ export function Readout({ ui }: { ui: Ui }) {
         </tbody>
       </table>
       {line && <div class="pdpw-readout-row">{line}</div>}
-      {thin && <div class="pdpw-muted">few rows near this value</div>}
+      {thin && <div class="pdpw-muted">{thin}</div>}
     </div>
   );
 }

@@ -21,6 +21,7 @@ export interface Hover {
 export const NO_HOVER: Hover = { at: -1, row: -1, x: 0, y: 0 };
 
 export class Ui {
+  readonly id = `pdpw-${Math.random().toString(36).slice(2, 8)}`;
   readonly width = signal(0); // of the focus column
   readonly scheme = signal<Scheme>("light");
   readonly hover = signal<Hover>(NO_HOVER);
@@ -28,6 +29,8 @@ export class Ui {
   /** Bar under the pointer or the keyboard. */
   readonly bar = signal(-1);
   readonly histFocused = signal(false);
+  /** The end of the range whose text is no value, and why. */
+  readonly wrongEnd = signal<{ end: "low" | "high"; text: string } | null>(null);
   /** For screen readers: what a key just did. */
   readonly spoken = signal("");
   readonly colours: ReadonlySignal<Palette>;
