@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 from stub_page import BUNDLE, CURVES, HIST, Stub
+
+from pdp_widgets.inputs import subgroup
+from pdp_widgets.inputs.table import FeatureTable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -290,19 +294,43 @@ def test_mode_buttons_do_the_same(stub: Stub) -> None:
     assert stub.wait_requests("select", 1)[-1]["params"]["op"] == "remove"
 
 
-def test_click_on_levels_toggles(stub: Stub) -> None:
+def test_click_on_a_bar_selects_it_alone(stub: Stub) -> None:
     stub.open(record={"first": "season"})
     plot = stub.plot(HIST)
+    first, second = ({"type": "levels", "feature": "season", "levels": [k]} for k in (1, 3))
     stub.page.mouse.click(plot.left + plot.centers[1], plot.middle)
-    first = {"type": "levels", "feature": "season", "levels": [1]}
     stub.wait_requests("select", 1)
     assert stub.conditions() == [("replace", first)]
     stub.call("answer", {"id": 1, "text": "season == 'summer'", "n": 250, "conditions": [first]})
     stub.page.mouse.click(plot.left + plot.centers[3], plot.top + plot.y1 + 14)  # its label
-    assert stub.wait_requests("select", 2)[-1]["params"]["condition"]["levels"] == [1, 3]
-    stub.call("answer", {"id": 2, "text": "season == 'summer'", "n": 250, "conditions": [first]})
-    stub.page.mouse.click(plot.left + plot.centers[1], plot.middle)
+    stub.wait_requests("select", 2)
+    assert stub.conditions()[-1] == ("replace", second)
+    stub.call("answer", {"id": 2, "text": "temp > 3 & season == 'winter'", "n": 250, "conditions": [second]})
+    stub.page.mouse.click(plot.left + plot.centers[3], plot.middle)  # again: its condition goes, the other stays
+    assert stub.wait_requests("query", 1)[-1]["params"] == {"text": "temp > 3"}
+    stub.call("answer", {"id": 3, "text": "season == 'winter'", "n": 250, "conditions": [second]})
+    stub.page.mouse.click(plot.left + plot.centers[3], plot.middle)
     stub.wait_requests("clear", 1)
+
+
+def test_shift_adds_a_bar_alt_removes_it_dragging_takes_several(stub: Stub) -> None:
+    stub.open(record={"first": "season"})
+    plot = stub.plot(HIST)
+    first = {"type": "levels", "feature": "season", "levels": [1]}
+    stub.call("answer", {"id": 1, "text": "season == 'summer'", "n": 250, "conditions": [first]})
+    for key, op, level in (("Shift", "add", 3), ("Alt", "remove", 1)):
+        stub.page.keyboard.down(key)
+        stub.page.mouse.click(plot.left + plot.centers[level], plot.middle)
+        stub.page.keyboard.up(key)
+        assert stub.conditions()[-1] == (op, {"type": "levels", "feature": "season", "levels": [level]})
+    count = len(stub.selects())
+    stub.drag((plot.left + plot.centers[3], plot.middle), (plot.left + plot.centers[1] - 5, plot.middle))
+    stub.wait_requests("select", count + 1)
+    assert stub.conditions()[-1] == ("replace", {"type": "levels", "feature": "season", "levels": [1, 2, 3]})
+    stub.page.mouse.move(0, 0)
+    hint = stub.text("hint")
+    assert "Shift adds" in hint
+    assert "Alt removes" in hint
 
 
 def test_click_on_missing_lane_selects_missing_rows(stub: Stub) -> None:
@@ -312,6 +340,57 @@ def test_click_on_missing_lane_selects_missing_rows(stub: Stub) -> None:
     condition = stub.wait_requests("select", 1)[-1]["params"]["condition"]
     missing = stub.page.evaluate("stub.widgets[0].made.traits._curve.missing")
     assert condition == {"type": "levels", "feature": "humidity", "levels": [missing]}
+    stub.call("answer", {"id": 1, "text": "humidity.isna()", "n": 80, "conditions": [condition]})
+    stub.page.mouse.click(plot.left + float(plot.data["missingAt"]), plot.middle)
+    stub.wait_requests("clear", 1)
+
+
+def test_click_on_a_numeric_bar_and_again(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    stub.page.mouse.click(plot.px(10), plot.middle)
+    condition = stub.wait_requests("select", 1)[-1]["params"]["condition"]
+    assert condition["low"] < 10 < condition["high"]
+    stub.call("answer", {"id": 1, "text": "9 <= temp <= 11", "n": 80, "conditions": [condition]})
+    stub.page.mouse.click(plot.px(16), plot.middle)  # another bar, alone
+    other = stub.wait_requests("select", 2)[-1]["params"]["condition"]
+    assert other["low"] < 16 < other["high"]
+    stub.page.mouse.click(plot.px(10), plot.middle)
+    stub.wait_requests("clear", 1)
+
+
+def test_whole_numbers_are_selected_and_written_whole(stub: Stub) -> None:
+    stub.open(record={"first": "hour"})
+    plot = stub.plot(HIST)
+    stub.page.mouse.click(plot.px(7.4), plot.middle)
+    stub.wait_requests("select", 1)
+    assert stub.conditions()[-1] == ("replace", {"type": "range", "feature": "hour", "low": 7, "high": 7})
+    assert stub.text("hint").startswith("7: ")
+    stub.drag((plot.px(3.2), plot.middle), (plot.px(5.8), plot.middle))
+    stub.wait_requests("select", 2)
+    assert stub.conditions()[-1] == ("replace", {"type": "range", "feature": "hour", "low": 3, "high": 6})
+    stub.page.get_by_test_id("clear").focus()
+    assert stub.page.get_by_test_id("from").get_attribute("placeholder") == "0"
+    assert stub.page.get_by_test_id("to").get_attribute("placeholder") == "23"
+
+
+def test_a_range_beyond_the_axis_is_drawn_at_its_edge(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    beyond = {"type": "range", "feature": "temp", "low": plot.high + 5, "high": None}
+    stub.call("answer", {"id": 1, "text": "temp > 40", "n": 4, "conditions": [beyond]})
+    stub.page.wait_for_timeout(60)
+    assert stub.page.get_by_test_id("to").get_attribute("placeholder") == "highest"
+    right = stub.page.evaluate(
+        """() => {
+            const canvas = document.querySelector("[data-testid=histogram-overlay]");
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            let most = 0;
+            for (let i = 3; i < data.length; i += 4) if (data[i] > 0) most = Math.max(most, ((i - 3) / 4) % canvas.width);
+            return most;
+        }"""
+    )
+    assert right <= plot.x1 + 5
 
 
 def test_rectangle_on_curves_sends_ice_condition(stub: Stub) -> None:
@@ -380,7 +459,15 @@ def test_ends_can_be_typed(stub: Stub) -> None:
     assert condition == {"type": "range", "feature": "temp", "low": 3.5, "high": None}
     stub.page.get_by_test_id("to").fill("warm")
     stub.page.keyboard.press("Enter")
-    assert "“warm” is not a number" in stub.text("selection-error")
+    assert "“warm” is not a number" in stub.text("ends-error")
+    assert stub.page.get_by_test_id("to").get_attribute("aria-invalid") == "true"
+    assert stub.page.get_by_test_id("from").get_attribute("aria-invalid") == "false"
+    assert stub.page.get_by_test_id("selection-text").get_attribute("aria-invalid") == "false"
+    assert stub.page.get_by_test_id("selection-error").count() == 0
+    other = {**condition, "low": 7.0}  # another range: what was typed goes
+    stub.call("answer", {"id": 1, "text": "temp >= 7", "n": 400, "conditions": [other]})
+    stub.page.get_by_test_id("ends-error").wait_for(state="detached")
+    assert stub.page.get_by_test_id("to").input_value() == ""
 
 
 def test_query_text_is_sent_and_its_error_shown(stub: Stub) -> None:
@@ -396,6 +483,78 @@ def test_query_text_is_sent_and_its_error_shown(stub: Stub) -> None:
     assert field.input_value() == "tmp > 20"  # what was typed can be mended
     field.press("Escape")
     assert field.input_value() == ""
+
+
+def test_an_error_goes_with_the_next_submit(stub: Stub) -> None:
+    stub.open()
+    stub.call("answer", {"id": 1, "text": "temp > 20", "n": 300})
+    field = stub.page.get_by_test_id("selection-text")
+    field.fill("foo")
+    field.press("Enter")
+    stub.call("reply", stub.wait_requests("query", 1)[-1]["id"], "error", "foo is no condition")
+    stub.page.get_by_test_id("selection-error").wait_for()
+    field.fill("temp > 20")  # the selection as it is
+    field.press("Enter")
+    stub.page.get_by_test_id("selection-error").wait_for(state="detached")
+    assert field.get_attribute("aria-invalid") == "false"
+
+
+def test_a_long_condition_shows_its_beginning(stub: Stub) -> None:
+    stub.open()
+    field = stub.page.get_by_test_id("selection-text")
+    field.fill("temp > 1")
+    field.press("Enter")
+    text = "temp > 1 & " * 40 + "temp > 2"
+    stub.call("answer", {"id": 1, "text": text, "n": 300})
+    stub.wait_for("document.querySelector('[data-testid=selection-text]').value.length > 100")
+    assert field.evaluate("node => node.scrollLeft") == 0
+    assert field.get_attribute("title") == text
+
+
+def test_header_shows_the_measure_the_list_is_sorted_by(stub: Stub) -> None:
+    stub.open()
+    assert stub.text("measure").startswith("importance ")
+    assert "standard deviation" in (stub.page.get_by_test_id("measure").get_attribute("title") or "")
+    stub.page.get_by_test_id("sort").select_option("heterogeneity")
+    assert stub.text("measure") == "disagreement 0.100"
+
+
+def test_sampled_rows_are_said(stub: Stub) -> None:
+    stub.open(record={"rows": 300, "sample": 100, "only": ["temp"]})
+    info = stub.page.evaluate("({...stub.widgets[0].made.traits._info, rows_given: 728})")
+    stub.call("set", "_info", info)
+    stub.wait_for("document.querySelector('[data-testid=rows]').textContent.includes('728')")
+    assert stub.text("rows") == "300 sampled of 728 rows · exact for these"
+    stub.call("mount", {"rows": 300, "sample": 100, "only": ["temp"]}, {"_info": info})
+    note = stub.page.get_by_test_id("nokernel")
+    assert note.text_content() == "Recorded: 100 of 300 rows (300 sampled of 728 rows), no kernel."
+
+
+def test_a_side_with_few_rows_is_drawn_dashed(stub: Stub) -> None:
+    stub.open(traits={"show_ice": False})
+    stub.call("answer", {"id": 1, "text": "temp > 20", "n": 300, "shift": 40})
+    inked = """() => {
+        const canvas = document.querySelector("[data-testid=curves-overlay]");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        let n = 0;
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && data[i + 2] - data[i] > 80) n++;
+        return n;
+    }"""
+    stub.page.wait_for_timeout(80)
+    solid = stub.page.evaluate(inked)
+    stub.page.evaluate(
+        """() => {
+            const split = structuredClone(stub.widgets[0].model.get("_split"));
+            split.selection.thin = Array(split.selection.average.shape[0]).fill(1);
+            stub.widgets[0].model.set("_split", split);
+        }"""
+    )
+    stub.page.wait_for_timeout(80)
+    assert stub.page.evaluate(inked) < 0.75 * solid
+    plot = stub.plot(CURVES)
+    stub.page.mouse.move(plot.px(15), plot.middle)
+    stub.page.get_by_test_id("readout").wait_for()
+    assert "few of the selection’s rows near this value" in stub.text("readout")
 
 
 # ---- kernel ----------------------------------------------------------------------------------------------------------
@@ -449,16 +608,19 @@ def test_many_outputs_are_searched(stub: Stub) -> None:
 
 def test_without_a_kernel_the_saved_picture_can_be_brushed(stub: Stub) -> None:
     stub.open(dead=True)
-    assert "No kernel" in stub.text("nokernel")
+    assert "Saved picture, not connected to Python" in stub.text("nokernel")
     assert stub.page.locator(".pdpw").get_attribute("data-host") == "saved"
     plot = stub.plot(HIST)
     stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
     stub.wait_for("document.querySelector('[data-testid=curves]').dataset.shown === 'sample'")
-    assert stub.page.get_by_test_id("selection-text").input_value().startswith("temp 5")
+    assert stub.page.get_by_test_id("selection-text").input_value().endswith(" <= temp <= 20")
     assert stub.text("selection-n").startswith("≈ n ")
     assert stub.requests("select") == []
     stub.page.locator("[data-testid=feature][data-name=hour]").click()
-    assert "No kernel" in stub.text("curve-message")
+    assert "hour is not in this notebook" in stub.text("curve-message")
+    assert "pdpw-error" not in (stub.page.get_by_test_id("curve-message").get_attribute("class") or "")
+    stub.page.get_by_test_id("clear").click()
+    stub.page.get_by_test_id("curve-message").wait_for(state="detached")
     stub.page.evaluate("stub.widgets[0].el.classList.remove('jupyter-widgets-disconnected')")
     stub.page.locator(".pdpw[data-host=kernel]").wait_for()
 
@@ -472,7 +634,7 @@ def test_a_kernel_that_went_unannounced(stub: Stub) -> None:
         }"""
     )
     stub.page.locator("[data-testid=feature][data-name=hour]").click()
-    assert "No kernel" in stub.text("curve-message")
+    assert "hour is not in this notebook" in stub.text("curve-message")
     assert stub.text("title") == "temp"
     plot = stub.plot(HIST)
     stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
@@ -509,9 +671,55 @@ def test_recorded_page_answers_itself(stub: Stub) -> None:
     assert stub.text("selection-n") == number
     plot = stub.plot(HIST)
     stub.page.mouse.click(plot.left + plot.centers[1], plot.middle)
-    assert " and season = summer" in stub.page.get_by_test_id("selection-text").input_value()
+    assert " & season == 'summer'" in stub.page.get_by_test_id("selection-text").input_value()
     stub.page.get_by_test_id("undo").click()
     assert stub.text("selection-n") == number
+
+
+OWN = """async (rows) => {
+    const { makeRecord } = await import("/demo/data.mjs");
+    const { curves } = makeRecord({ rows, sample: rows });
+    return Object.values(curves).map(({ _curve, _ice }) => {
+        const bytes = Uint8Array.from(atob(_ice.own.b64), (c) => c.charCodeAt(0));
+        const own = Array.from(new Float64Array(bytes.buffer), (v) => (Number.isNaN(v) ? null : v));
+        return [_curve.feature, _curve.kind, _curve.labels, own];
+    });
+}"""
+
+
+def test_conditions_made_on_the_page_are_read_by_python(stub: Stub) -> None:
+    columns: dict[str, Any] = {}
+    for name, kind, labels, own in stub.page.evaluate(OWN, 200):
+        if kind == "category":
+            raw = [None if v is None else labels[int(v)] for v in own]
+            columns[name] = [v == "True" for v in raw] if name == "workday" else raw
+        else:
+            columns[name] = pd.to_datetime(own, unit="ms") if kind == "datetime" else own
+    table = FeatureTable(pd.DataFrame(columns))
+    stub.call("mount", {"rows": 200, "sample": 200})
+    stub.page.locator(CURVES + "[data-drawn]").wait_for()
+    text = stub.page.get_by_test_id("selection-text")
+    for feature in ("temp", "hour", "day", "workday", "weather", "<b>"):
+        stub.page.get_by_test_id("search").fill(feature)
+        stub.page.locator("[data-testid=feature]").first.click()
+        stub.wait_for("(f) => document.querySelector('[data-testid=histogram]').dataset.drawn.includes(f)", arg=feature)
+        for mode in ("replace", "add", "remove"):
+            stub.page.get_by_test_id(f"mode-{mode}").click()
+            plot = stub.plot(HIST)
+            if plot.centers:
+                stub.page.mouse.click(plot.left + plot.centers[0 if mode == "add" else -1], plot.middle)
+            else:
+                at = plot.left + plot.x0 + (plot.x1 - plot.x0) * {"replace": 0.3, "add": 0.5, "remove": 0.7}[mode]
+                stub.drag((at, plot.middle), (at + 80, plot.middle))
+            mask = subgroup.parse(text.input_value(), table).mask(table)
+            assert int(mask.sum()) == int(stub.page.get_by_test_id("selection-n").get_attribute("data-n") or -1), (
+                text.input_value()
+            )
+        stub.page.get_by_test_id("invert").click()
+        assert int(subgroup.parse(text.input_value(), table).mask(table).sum()) == int(
+            stub.page.get_by_test_id("selection-n").get_attribute("data-n") or -1
+        )
+        stub.page.get_by_test_id("clear").click()
 
 
 # ---- the list --------------------------------------------------------------------------------------------------------

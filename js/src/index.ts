@@ -14,7 +14,8 @@
 //                   redo, apply, mode-replace|add|remove, from, to (ends of the range)
 //   toolbar         output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
 //                   cancel, ice, centered, status (busy, stopped), nokernel, failed
-//   messages        toolbar-error, selection-error, curve-error, curve-message, page-error, wait, spoken, readout
+//   messages        toolbar-error, selection-error, ends-error, curve-error, curve-message (a note), page-error, wait,
+//                   spoken, readout, hint; measure (the header's importance or disagreement)
 
 import { render as draw, h } from "preact";
 import type { HostModel } from "./model";

@@ -7,9 +7,9 @@ import { useValue } from "./hooks";
 import type { Ui } from "./ui";
 
 const MODES: [Op, string, string][] = [
-  ["replace", "new", "A brush replaces the condition on its feature"],
-  ["add", "add", "A brush adds rows (or hold Shift)"],
-  ["remove", "remove", "A brush removes rows (or hold Alt)"],
+  ["replace", "replace", "Replaces the condition on this feature; conditions on other features stay"],
+  ["add", "add", "Adds rows to the selection (or; the same as holding Shift)"],
+  ["remove", "remove", "Takes rows out of the selection (without; the same as holding Alt)"],
 ];
 
 export function SelectionBar({ ui }: { ui: Ui }) {
@@ -24,13 +24,18 @@ export function SelectionBar({ ui }: { ui: Ui }) {
   const input = useRef<HTMLInputElement>(null);
   const active = selection.text !== "";
 
-  useLayoutEffect(() => setTyped(null), [selection.id]);
+  useLayoutEffect(() => {
+    setTyped(null);
+    // A long condition shows its beginning; the title has all of it.
+    if (input.current) input.current.scrollLeft = 0;
+  }, [selection.id]);
 
   const n = draft && shown ? shown.selection.n : selection.n;
   const total = selection.total || store.info.peek()?.rows || 0;
   const about = draft ? shown !== null && !shown.exact : selection.approx === true;
   const send = () => {
     const text = typed ?? selection.text;
+    store.say("selection", "");
     if (text === selection.text) setTyped(null);
     else void store.ask("query", { text });
   };
@@ -58,7 +63,12 @@ export function SelectionBar({ ui }: { ui: Ui }) {
           title={typed ?? selection.text}
           value={typed ?? selection.text}
           onInput={(event) => setTyped(event.currentTarget.value)}
-          onBlur={() => typed === selection.text && setTyped(null)}
+          onBlur={() => {
+            if (input.current) input.current.scrollLeft = 0;
+            if (typed !== selection.text) return;
+            setTyped(null);
+            store.say("selection", "");
+          }}
           onKeyDown={(event) => {
             if (event.key === "Enter") send();
             else if (event.key === "Escape") {

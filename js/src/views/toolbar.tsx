@@ -1,7 +1,7 @@
 // The top line: which output, how many rows it stands on, progress with stop and resume, what is drawn, which model.
 
 import { count, fmt } from "../geometry/format";
-import type { Curve, Progress } from "../model";
+import type { Curve, Info, Progress } from "../model";
 import { Combobox } from "./combobox";
 import { useValue } from "./hooks";
 import type { Ui } from "./ui";
@@ -13,10 +13,21 @@ function bandOf(curve: Curve): number | null {
   return most > 0 ? most : null;
 }
 
-export function rowsText(curve: Curve): string {
-  if (curve.rows >= curve.total) return `rows ${count(curve.rows)} of ${count(curve.total)} · exact`;
+/** "" or how many rows were given, when the curves stand on a sample of them. */
+export const sampledText = (info: Info | null, n: number): string =>
+  info && info.rows_given > n ? `${count(n)} sampled of ${count(info.rows_given)} rows` : "";
+
+export function rowsText(curve: Curve, info: Info | null): string {
+  const sampled = sampledText(info, curve.total);
+  if (curve.rows >= curve.total)
+    return sampled ? `${sampled} · exact for these` : `rows ${count(curve.rows)} of ${count(curve.total)} · exact`;
   const band = bandOf(curve);
-  return `rows ${count(curve.rows)} of ${count(curve.total)}${band === null ? "" : ` · ± ${fmt(band, 2)}`}`;
+  const parts = [
+    `rows ${count(curve.rows)} of ${count(curve.total)}`,
+    band === null ? "" : `± ${fmt(band, 2)}`,
+    sampled,
+  ];
+  return parts.filter(Boolean).join(" · ");
 }
 
 function Output({ ui }: { ui: Ui }) {
@@ -90,7 +101,7 @@ export function Toolbar({ ui }: { ui: Ui }) {
         <Output ui={ui} />
         {info?.scale && info.scale !== info.outputs[0] && <span class="pdpw-muted">{info.scale}</span>}
         <span class="pdpw-rows" data-testid="rows" title="Rows of the background data that the curves stand on">
-          {curve ? rowsText(curve) : ""}
+          {curve ? rowsText(curve, info) : ""}
           {info?.weighted ? " · weighted" : ""}
         </span>
         {running && (
@@ -151,13 +162,14 @@ export function Toolbar({ ui }: { ui: Ui }) {
       </div>
       {host === "saved" && (
         <p class="pdpw-strip" data-testid="nokernel">
-          No kernel: this is the saved picture. Selections are answered from {count(sampled)} sampled rows; run the cell
-          for the rest.
+          Saved picture, not connected to Python: run the cell to ask the model again. Selections are answered from{" "}
+          {count(sampled)} of {count(info?.rows ?? sampled)} rows.
         </p>
       )}
       {host === "recorded" && (
         <p class="pdpw-strip" data-testid="nokernel">
-          Recorded: {count(sampled)} of {count(info?.rows ?? sampled)} rows, no kernel.
+          Recorded: {count(sampled)} of {count(info?.rows ?? sampled)} rows
+          {info && info.rows_given > info.rows ? ` (${sampledText(info, info.rows)})` : ""}, no kernel.
         </p>
       )}
       {progress.state === "failed" && host === "kernel" && (
