@@ -251,6 +251,7 @@ def test_a_value_that_does_not_exist_is_refused_with_the_nearest_one():
         ("bmi > 30 & (age > 60", "a ) is missing"),
         ("bmi > 30) & age > 60", "a ( is missing"),
         ("city in ['a', 'b'", "a ] is missing"),
+        ("bmi 30", "a condition reads like"),
         ("city == 'a", "a quote is not closed"),
         ("city == \u2018a\u2019", "plain quotes"),
         ("`age > 3", "a backtick is not closed"),

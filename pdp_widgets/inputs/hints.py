@@ -46,7 +46,7 @@ def brief(text: str, most: int = 200) -> str:
 
 
 def syntax_hint(text: str, table: FeatureTable) -> str:
-    """Return ``"; what to write"`` for a text that is no condition, ``""`` when there is no idea."""
+    """Return ``"; what to write"`` for a text that is no condition."""
     bare = _QUOTED.sub("x", text)
     for pattern, hint in _HINTS:
         if re.search(pattern, bare):
@@ -69,7 +69,7 @@ def syntax_hint(text: str, table: FeatureTable) -> str:
         awkward = quote(name) != name and name.strip() and not keyword.iskeyword(name)
         if awkward and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) and quote(name) not in text:
             return f"; write {quote(name)} with backticks"
-    return ""
+    return "; a condition reads like temp > 20 & season == 'SUMMER'"
 
 
 def declared(feature: str, table: FeatureTable) -> list[Any]:
