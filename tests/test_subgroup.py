@@ -212,6 +212,7 @@ def test_a_value_that_does_not_exist_is_refused_with_the_nearest_one():
         ("workday == True", "workday has no value True; it has 'N', 'Y'"),
         ("flag == 'true'", "flag has no value 'true'; did you mean True?"),
         ("code == '1'", "code has no value '1'; did you mean 1?"),
+        ("at == 'at_a'", "at has no value 'at_a'; it has 'a', '(base)'"),
         ("at == 'c'", "at has no value 'c'; it has 'a', '(base)'"),
     ]:
         with pytest.raises(InputError) as caught:
@@ -220,6 +221,7 @@ def test_a_value_that_does_not_exist_is_refused_with_the_nearest_one():
     for text, n in [
         ("size == 'medium'", 0),
         ("size in ['medium', 'large']", 1),
+        ("at == '(base)'", 2),
         ("at != 'b'", 3),
         ("at == 'a'", 1),
         ("flag == 1", 2),

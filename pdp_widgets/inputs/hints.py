@@ -74,12 +74,10 @@ def syntax_hint(text: str, table: FeatureTable) -> str:
 
 def declared(feature: str, table: FeatureTable) -> list[Any]:
     """Return the levels that a category's dtype or group names, observed or not; none for other features."""
-    columns = table.feature(feature).columns
-    if len(columns) > 1:
-        names = [table.column_names[j] for j in columns]
-        short = [name[len(feature) :].lstrip(" _=-.:") for name in names if name.startswith(feature)]
-        return [*names, *short, "(base)", "(none of them)"]
-    empty = table.values(table.feature(feature), np.empty(0, dtype=int))[0]
+    one = table.feature(feature)
+    if one.kind == "group":
+        return [*table.group_names(one).values(), "(base)"]
+    empty = table.values(one, np.empty(0, dtype=int))[0]
     categories = getattr(getattr(empty, "dtype", None), "categories", None)
     try:
         return [] if categories is None else list(categories)
