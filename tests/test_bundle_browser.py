@@ -509,6 +509,10 @@ def test_a_long_condition_shows_its_beginning(stub: Stub) -> None:
     stub.wait_for("document.querySelector('[data-testid=selection-text]').value.length > 100")
     assert field.evaluate("node => node.scrollLeft") == 0
     assert field.get_attribute("title") == text
+    selection = {"id": 2, "text": "@curves1", "n": 3, "total": 1000, "conditions": [], "sample": None}
+    stub.call("set", "_selection", {**selection, "names": {"@curves1": "curves through temp 3 to 5"}})
+    stub.wait_for("document.querySelector('[data-testid=selection-text]').value === '@curves1'")
+    assert field.get_attribute("title") == "@curves1\n@curves1: curves through temp 3 to 5"
 
 
 def test_header_shows_the_measure_the_list_is_sorted_by(stub: Stub) -> None:

@@ -117,6 +117,7 @@ export class LocalKernel {
       n: m === total ? rows : Math.round((total * share) / (whole || 1)),
       total,
       conditions: this.#state.clauses.flatMap((clause) => clause.condition ?? []),
+      names: store.selection.peek().names,
       sample: mask,
       can_undo: this.#past.length > 0,
       can_redo: this.#future.length > 0,

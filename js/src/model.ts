@@ -105,6 +105,8 @@ export interface Curve {
   integer: boolean;
   x: ArrayLike<number>;
   labels: string[];
+  /** The levels as they stand in a condition; without it the labels must do. */
+  literals?: string[];
   /** Index of the missing level in x, or -1. */
   missing: number;
   average: ArrayLike<number>;
@@ -162,6 +164,8 @@ export type Condition =
       x: [number, number];
       y: [number, number];
       centered: boolean;
+      /** What it is called in the selection's text. */
+      name?: string;
     };
 
 export interface Selection {
@@ -173,6 +177,8 @@ export interface Selection {
   sample: ArrayLike<number> | null;
   can_undo: boolean;
   can_redo: boolean;
+  /** What the names in the text ("@curves1") stand for, in words. */
+  names?: Record<string, string>;
   /** Only on the page: counted on the sample, not on all rows. */
   approx?: boolean;
 }

@@ -164,6 +164,7 @@ export function readSelection(raw: unknown): Selection {
     sample: arr(raw.sample),
     can_undo: raw.can_undo === true,
     can_redo: raw.can_redo === true,
+    names: isDict(raw.names) ? (raw.names as Selection["names"]) : {},
   };
 }
 

@@ -295,6 +295,12 @@ describe("selections on the page", () => {
     });
     expect(apply(apart, "replace", range, lookup, names)).toBeNull();
     expect(rows(act(apart, "replace", blue))).toEqual([0, 1, 0, 0]);
+    // Rectangles go by their name.
+    const box = { type: "ice", feature: "a", output: "y", x: [0, 1], y: [0, 1], centered: false } as const;
+    const drawn = { ...box, name: "@curves1" } as unknown as Condition;
+    const curves = restored(saved("@curves1 & c == 'blue'", [drawn, blue], [0, 1, 0, 0]), lookup, names);
+    expect(stateText(act(curves, "replace", range))).toBe("@curves1 & c == 'blue' & 0.2 <= a <= 1");
+    expect(stateText(act(curves, "replace", drawn))).toBe("c == 'blue' & curves of a crossing a rectangle");
     // Rows picked in Python stay under whatever is brushed.
     const mask = restored(saved("@`rows of a`", [], [0, 1, 0, 0]), lookup, names);
     expect(stateText(act(mask, "replace", range))).toBe("@`rows of a` & 0.2 <= a <= 1");
@@ -339,8 +345,9 @@ describe("the query language", () => {
     expect(textOf(levels(2), c)).toBe("c.isna()");
     expect(textOf(levels(1, 2), c, false, true)).toBe("c not in ['blue', None]");
     expect(textOf(levels(1), { ...c, labels: ["False", "True"] }, true)).toBe("c == True");
-    // A label does not tell 1 from "1": the list holds for both.
-    expect(textOf(levels(1), { ...c, labels: ["1", "2"] })).toBe("c in [2, '2']");
+    // A label does not tell 1 from "1": numbers, unless the kernel says what the levels are.
+    expect(textOf(levels(1), { ...c, labels: ["1", "2"] })).toBe("c == 2");
+    expect(textOf(levels(1), { ...c, labels: ["1", "2"], literals: ["'1'", "'2'"] })).toBe("c == '2'");
   });
   it("is taken apart where all parts must hold", () => {
     expect(conjuncts("a > 1 & (b < 2 | c == ' & ') & `x & y` in [1, 2]")).toEqual([

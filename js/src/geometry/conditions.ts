@@ -185,12 +185,10 @@ export function restored(selection: Selection, lookup: Lookup, names: Names): St
   const { text, conditions, sample } = selection;
   if (text === "" || !sample) return EMPTY_STATE;
   const parts = conjuncts(text);
-  const rectangles = conditions.filter((c) => c.type === "ice");
-  const drawn = parts.filter((part) => part.startsWith("@"));
   const subjects = parts.map((part) => names.all.filter((name) => mentions(part, name)));
   const clauses = parts.map((part, i): Clause => {
     const ice = part.startsWith("@");
-    const rectangle = ice && drawn.length === rectangles.length ? rectangles[drawn.indexOf(part)] : undefined;
+    const rectangle = conditions.find((c) => c.type === "ice" && c.name === part);
     const [only] = subjects[i];
     const single = subjects[i].length === 1 && subjects.filter((s) => s.length === 1 && s[0] === only).length === 1;
     const own = single ? conditions.find((c) => c.feature === only && c.type !== "ice") : undefined;

@@ -30,10 +30,10 @@ function string(text: string): string {
 
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 
-/** Literals that a level may be meant by: a label does not tell 1 from "1", and a list may name both. */
-function literals(label: string): string[] {
-  if (label === "True" || label === "False" || NUMBER.test(label)) return [label, string(label)];
-  return [string(label)];
+/** A level as it stands in a condition. A label does not tell 1 from "1"; numbers are likelier than their text. */
+function literal(curve: Curve | undefined, level: number, bool: boolean): string {
+  const label = curve?.labels[level] ?? `level ${level}`;
+  return curve?.literals?.[level] ?? (bool || NUMBER.test(label) ? label : string(label));
 }
 
 /** An end of a range in words that Python reads. */
@@ -65,11 +65,9 @@ export function textOf(condition: Condition, curve: Curve | undefined, bool = fa
   if (condition.type === "levels") {
     const missing = condition.levels.includes(curve?.missing ?? -1);
     const known = condition.levels.filter((level) => level !== curve?.missing);
-    const found = known.flatMap((level) => {
-      if (kind !== "category") return bound(curve?.x[level] ?? level, kind);
-      const label = curve?.labels[level] ?? `level ${level}`;
-      return bool ? label : literals(label);
-    });
+    const found = known.map((level) =>
+      kind === "category" ? literal(curve, level, bool) : bound(curve?.x[level] ?? level, kind),
+    );
     if (found.length === 0 && missing) return `${name}.${negate ? "notna" : "isna"}()`;
     if (found.length === 1 && !missing) return `${name} ${negate ? "!=" : "=="} ${found[0]}`;
     if (missing) found.push("None");

@@ -39,6 +39,7 @@ export function SelectionBar({ ui }: { ui: Ui }) {
     if (text === selection.text) setTyped(null);
     else void store.ask("query", { text });
   };
+  const named = Object.entries(selection.names ?? {}).map(([name, words]) => `${name}: ${words}`);
   const act = (method: "clear" | "invert" | "undo" | "redo") => void store.ask(method, {});
   return (
     <div class="pdpw-selection">
@@ -60,7 +61,7 @@ export function SelectionBar({ ui }: { ui: Ui }) {
           placeholder={
             host === "kernel" ? "none: drag, click a bar, or type, e.g. age > 30" : "none: drag or click a bar"
           }
-          title={typed ?? selection.text}
+          title={[typed ?? selection.text, ...named].join("\n")}
           value={typed ?? selection.text}
           onInput={(event) => setTyped(event.currentTarget.value)}
           onBlur={() => {
