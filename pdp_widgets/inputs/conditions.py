@@ -126,8 +126,11 @@ class Levels(Node):
     def _mask(self, table: FeatureTable) -> np.ndarray:
         observed = _observed(table, self.feature)
         if observed.kind == "category":
+            texts = {level for level in self.levels if isinstance(level, str)}
             wanted: list[float] = [
-                i for i, raw in enumerate(observed.levels or []) if any(same(raw, level) for level in self.levels)
+                i
+                for i, raw in enumerate(observed.levels or [])
+                if (raw in texts if isinstance(raw, str) else any(same(raw, level) for level in self.levels))
             ]
         else:
             wanted = [axis_value(level, observed, self.feature) for level in self.levels if level is not None]

@@ -90,6 +90,8 @@ def is_level(feature: str, value: Any, table: FeatureTable) -> bool:
     if is_missing(value):
         return True
     levels = table.observed(feature).levels or []
+    if isinstance(value, str) and value in levels:
+        return True
     return any(same(raw, value) for raw in levels) or any(same(raw, value) for raw in declared(feature, table))
 
 
