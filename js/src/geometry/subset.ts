@@ -82,8 +82,8 @@ export function binOf(curve: Curve, own: number): number {
 }
 
 /** Whether the bars show fewer rows than there are: some lie outside the axis. */
-export function someOutside({ hist, total, infinite_count }: Curve): boolean {
-  let shown = infinite_count;
+export function someOutside({ hist, total, infinite_count, missing, missing_count }: Curve): boolean {
+  let shown = infinite_count + (missing < 0 ? missing_count : 0);
   for (let b = 0; b < (hist?.counts.length ?? 0); b++) shown += hist!.counts[b];
   return shown < total;
 }

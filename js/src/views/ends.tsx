@@ -46,7 +46,7 @@ export function Ends({ ui }: { ui: Ui }) {
   };
   const extremes = extremesOf(curve, xDomain, lines);
   const end = (which: "low" | "high", name: "from" | "to") => {
-    const extreme = extremes?.[which === "low" ? 0 : 1];
+    const extreme = extremes[which === "low" ? 0 : 1];
     const value = write(range?.[which] ?? null);
     return (
       <End
@@ -81,14 +81,15 @@ export function Ends({ ui }: { ui: Ui }) {
   );
 }
 
-/** The feature's lowest and highest value, where the page knows them. */
-function extremesOf(curve: Curve, [low, high]: [number, number], lines: Ice | null): [number, number] | null {
-  if (lines && lines.m === curve.total) return extent(lines.own);
-  const edges = curve.hist?.edges;
-  if (someOutside(curve)) return null;
+/** The feature's lowest and highest value, as far as the page knows them. */
+function extremesOf(curve: Curve, [low, high]: [number, number], lines: Ice | null): (number | undefined)[] {
+  const own = lines && lines.m === curve.total ? extent(lines.own) : null;
+  if (own) return own;
+  if (someOutside(curve)) return [];
   if (!curve.integer) return [low, high];
-  // Bars of several whole numbers may reach beyond the last one.
-  return edges && edges[1] - edges[0] === 1 ? [Math.ceil(low), Math.floor(high)] : null;
+  // Bars of several whole numbers begin at the first, but may reach beyond the last one.
+  const edges = curve.hist?.edges;
+  return [Math.ceil(low), edges && edges[1] - edges[0] === 1 ? Math.floor(high) : undefined];
 }
 
 /** Whether an end of the axis can be an end of the range, too: not where the range begins beyond it. */
