@@ -112,12 +112,15 @@ function meanPath(
   ctx.restore();
 }
 
-/** Half the width of a level's mark: three of them, side by side, are as wide as the bar below. */
-const halfMark = (width: number) => Math.max(1, (width - 2 * gapOf(width)) / 6);
+/** Three marks side by side are as wide as the bar below; where that is too narrow for three they lie over each other. */
+const NARROW = 20;
 const gapOf = (width: number) => Math.min(3, width * 0.06);
+const halfMark = (width: number) => (width < NARROW ? width / 2 : (width - 2 * gapOf(width)) / 6);
 /** How far the selection and the rest stand beside all rows. */
-const sideOf = ({ bands }: Scene) =>
-  bands ? 2 * halfMark(bands.width) + gapOf(bands.width) : 2 * LANE_HALF + gapOf(LANE_HALF * 6);
+function sideOf({ bands }: Scene): number {
+  if (!bands) return 2 * LANE_HALF + 2;
+  return bands.width < NARROW ? 0 : 2 * halfMark(bands.width) + gapOf(bands.width);
+}
 
 function levelMark(ctx: Ctx, x: number, y: number, half: number, width: number, hollow: boolean, casing: string): void {
   const colour = ctx.strokeStyle;

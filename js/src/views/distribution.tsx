@@ -122,8 +122,8 @@ export function Distribution({ ui }: { ui: Ui }) {
 function Hint({ ui }: { ui: Ui }) {
   const help = useValue(() =>
     ui.scene.value?.bands
-      ? "click a bar to select its rows, again to take that back; drag over several; Shift adds, Alt removes"
-      : "drag or click a bar to select rows; Shift adds, Alt removes",
+      ? "click a bar or drag over several; click again to take back; Shift adds, Alt removes"
+      : "drag or click a bar, click again to take back; Shift adds, Alt removes",
   );
   const text = useValue(() => {
     const scene = ui.scene.value;
