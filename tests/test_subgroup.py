@@ -378,3 +378,25 @@ def test_text_reads_back_to_the_same_rows(node):
 def test_any_text_is_read_or_refused(text):
     with contextlib.suppress(InputError):
         parse(text, TABLE).mask(TABLE)
+
+
+def test_texts_of_dates_with_a_time_zone_read_back():
+    hours = pd.date_range("2024-01-01", periods=400, freq="h", tz="America/New_York")
+    table = FeatureTable(pd.DataFrame({"t": hours, "x": 1.0}))
+    for query in [
+        "t >= '2024-01-05'",
+        "'2024-01-03' < t <= '2024-01-06 07:00'",
+        "t == '2024-01-02 05:00'",
+        "t != '2024-01-02'",
+    ]:
+        node = parse(query, table)
+        assert 0 < node.mask(table).sum() < 400
+        np.testing.assert_array_equal(parse(node.text, table).mask(table), node.mask(table), err_msg=node.text)
+    np.testing.assert_array_equal(parse("t >= '2024-01-05'", table).mask(table), hours >= "2024-01-05")
+
+
+def test_short_floats_compare_as_in_pandas():
+    frame = pd.DataFrame({"x": np.array([0.1, 0.2, 0.3] * 10, dtype="float32"), "y": 1.0})
+    table = FeatureTable(frame)
+    for query in ["x == 0.1", "x <= 0.1", "x > 0.1", "x != 0.3", "0.1 <= x < 0.3"]:
+        np.testing.assert_array_equal(parse(query, table).mask(table), frame.eval(query), err_msg=query)

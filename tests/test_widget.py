@@ -863,3 +863,32 @@ def test_a_script_may_end_while_a_widget_computes(tmp_path, seconds):
     )
     assert run.stderr == ""
     assert run.stdout == ""
+
+
+def test_results_are_what_is_on_screen_also_when_the_cache_dropped_the_curves(make):
+    X = frame(2000)
+    w = make(Explainer(predict, X, cache_bytes=1_500_000), None)
+    w.wait()
+    for _ in range(2):
+        shown = w.results["all"]
+        assert shown.rows_done == w._curve["rows"] == 2000
+        np.testing.assert_allclose(shown.average[0], arrays(w._curve)["average"], rtol=1e-12)
+        w.feature = "temp"
+        w.wait()
+
+
+def test_the_selected_mask_is_read_only(make):
+    w = make()
+    with pytest.raises(ValueError, match="read-only"):
+        w.select("n > 2").mask[0] = True
+
+
+def test_an_error_without_words_has_its_name(make):
+    def refuse(X):
+        if len(X) > 4:
+            raise SystemExit
+        return predict(X)
+
+    w = make(refuse)
+    w.wait()
+    assert "SystemExit" in (w._curve.get("error") or "") + (w._progress["message"] or "")

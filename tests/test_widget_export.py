@@ -8,8 +8,9 @@ import re
 
 import numpy as np
 import pandas as pd
-from widget_tools import arrays, frame, make, two_outputs  # noqa: F401
+from widget_tools import arrays, frame, make, predict, two_outputs  # noqa: F401
 
+from pdp_widgets import Explainer
 from pdp_widgets.widget import export
 
 # ruff: noqa: F811
@@ -76,3 +77,15 @@ def test_large_records_are_thinned(make, tmp_path, monkeypatch):
     assert record["traits"]["_selection"]["sample"]["shape"] == [m]
     assert len(record["traits"]["_sample"]["labels"]) == m
     assert {both["_ice"]["values"]["shape"][0] for both in record["curves"].values()} == {m}
+
+
+def test_features_whose_curves_left_the_cache_are_recorded(make, tmp_path):
+    explainer = Explainer(predict, frame(2000), cache_bytes=1_400_000)
+    w = make(explainer, None)
+    w.wait()
+    assert any(track.ice is None for track in w._screen.tracks.values()), "the cache is too small for all"
+    w.select("n >= 3")
+    w.wait()
+    record = json.loads(element(w.export_html(tmp_path / "p.html").read_text(encoding="utf-8"), "record"))
+    assert {key.split("\0")[0] for key in record["curves"]} == set(frame())
+    assert np.isfinite(arrays(w._overview)["selection"][:, 0]).all(), "sparklines of the selection, from the sample"

@@ -274,3 +274,11 @@ def test_summary_agrees_with_the_result(weighted):
         assert np.allclose(summary.importance, result.importance)
         assert summary.result.curves is None
     assert disagreement(np.ones((1, 4, 3)), np.full(3, 1 / 3), np.zeros(4)) is None
+
+
+def test_what_float32_cannot_hold_is_not_drawn():
+    middle = offset(np.array([1e300, -1e300, 2e300]))
+    assert np.isfinite(middle)
+    packed = unpack(pack(np.array([1e300, 5.0, -1e39, np.inf]), "float32"))
+    assert np.isnan(packed[[0, 2, 3]]).all()
+    assert packed[1] == 5

@@ -41,6 +41,18 @@ class Observed:
     """The column's own float type where it is shorter than float64: 0.1 means its nearest value there."""
 
     @property
+    def text_kind(self) -> str:
+        """How conditions write its values: the kind, "instant" for dates with a time zone (written in UTC)."""
+        return "instant" if self.timezone is not None else self.kind
+
+    def as_held(self, value: float | None) -> float | None:
+        """Return a number as the column holds it: 0.1 in a float32 column is the float32 nearest to 0.1."""
+        if value is None or self.precision is None:
+            return value
+        with np.errstate(over="ignore"):
+            return float(self.precision.type(value))
+
+    @property
     def missing(self) -> np.ndarray:
         """(n,) bool: rows without a value."""
         return np.isnan(self.codes)

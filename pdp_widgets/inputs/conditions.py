@@ -86,12 +86,14 @@ class Range(Node):
     kind: str = "number"  # the axis kind, for the text
 
     def _mask(self, table: FeatureTable) -> np.ndarray:
-        codes = _observed(table, self.feature).codes
+        observed = _observed(table, self.feature)
+        codes = observed.codes
         inside = np.logical_not(np.isnan(codes))
-        if self.low is not None:
-            inside &= codes >= self.low if self.low_closed else codes > self.low
-        if self.high is not None:
-            inside &= codes <= self.high if self.high_closed else codes < self.high
+        low, high = (observed.as_held(bound) for bound in (self.low, self.high))
+        if low is not None:
+            inside &= codes >= low if self.low_closed else codes > low
+        if high is not None:
+            inside &= codes <= high if self.high_closed else codes < high
         return np.logical_or(inside, np.isnan(codes)) if self.missing else inside
 
     def _text(self) -> str:
@@ -133,7 +135,8 @@ class Levels(Node):
                 if (raw in texts if isinstance(raw, str) else any(same(raw, level) for level in self.levels))
             ]
         else:
-            wanted = [axis_value(level, observed, self.feature) for level in self.levels if level is not None]
+            values = [axis_value(level, observed, self.feature) for level in self.levels if level is not None]
+            wanted = [held for value in values if (held := observed.as_held(value)) is not None]
         inside = np.isin(observed.codes, np.asarray(wanted, float))
         if None in self.levels:
             inside = np.logical_or(inside, np.isnan(observed.codes))
@@ -317,7 +320,7 @@ def _has_literal(value: Any) -> bool:
 def literal_text(value: Any, kind: str = "category") -> str:
     if value is None:
         return "None"
-    if kind in ("datetime", "timedelta"):
+    if kind in ("datetime", "instant", "timedelta"):
         return _bound_text(value, kind) if isinstance(value, float) else repr(str(value))
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
@@ -344,6 +347,8 @@ def _bound_text(value: float, kind: str) -> str:
     moment = np.datetime64(int(value), "ms") if value.is_integer() else np.datetime64(ns, "ns")
     date, _, clock = str(moment).partition("T")
     clock = re.sub(r"\.?0+$", "", clock) if "." in clock else clock
+    if kind == "instant":  # of a column with a time zone, where a text without one means local time
+        return repr(f"{date} {clock or '00:00:00'}Z")
     return repr(date if clock in ("", "00:00:00") else f"{date} {clock}")
 
 

@@ -26,8 +26,7 @@ def fold(node: Node, table: FeatureTable) -> Node:
     """Return a condition for the same rows of the table, with one part per feature where that is possible."""
     match node:
         case And():
-            parts = [inner for part in node.parts for inner in fold(part, table).conditions]
-            return conjunction(_grouped(parts, And, table))
+            return _all([fold(part, table) for part in node.parts], table)
         case Or():
             parts = [inner for part in node.parts for inner in alternatives(fold(part, table))]
             parts = _grouped(parts, Or, table)
@@ -69,6 +68,11 @@ def _grouped(parts: list[Node], combine: Callable[[tuple[Node, ...]], Node], tab
     return result
 
 
+def _all(nodes: list[Node], table: FeatureTable) -> Node:
+    """Return the conjunction of folded conditions, folded."""
+    return conjunction(_grouped([part for node in nodes for part in node.conditions], And, table))
+
+
 def _negated(node: Node, table: FeatureTable) -> Node:
     feature = feature_of(node)
     if feature is not None:
@@ -79,9 +83,9 @@ def _negated(node: Node, table: FeatureTable) -> Node:
         others = tuple(part for part in node.parts if part not in plain)
         if plain and others:
             rest = _negated(others[0] if len(others) == 1 else Or(others), table)
-            return conjunction([*(_negated(part, table) for part in plain), rest])
+            return _all([*(_negated(part, table) for part in plain), rest], table)
         if plain:
-            return conjunction([_negated(part, table) for part in plain])
+            return _all([_negated(part, table) for part in plain], table)
     return ~node
 
 
@@ -154,7 +158,7 @@ def _interval(node: Node, feature: str, table: FeatureTable) -> Node | None:
         None if cuts[1] == _HIGHEST else high,
         low_closed=not above,
         high_closed=bool(below),
-        kind=observed.kind,
+        kind=observed.text_kind,
     )
 
 

@@ -53,6 +53,9 @@ class Grid:
     nearest: np.ndarray = field(repr=False)
     """(n,) the index of the grid point nearest to the row's value, -1 where infinite or unknown."""
 
+    text_kind: str = "number"
+    """How conditions write its values, see ``Observed.text_kind``."""
+
     @property
     def size(self) -> int:
         """Return the number of grid points K."""
@@ -163,6 +166,7 @@ def make_grid(
         vectors,
         codes,
         *_match(observed, positions, missing, levels),
+        observed.text_kind,
     )
 
 

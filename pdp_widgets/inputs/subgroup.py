@@ -177,12 +177,12 @@ class _Reader:
             check_level(feature, value, self.table)
             return Levels(feature, (value,), negate=sign == "!=")
         bound = _written_bound(value, observed, feature)
-        at = Range(feature, bound, bound, kind=observed.kind)
+        at = Range(feature, bound, bound, kind=observed.text_kind)
         match sign:
             case "==":
                 return at
             case "!=":
-                return Levels(feature, (bound,), negate=True, kind=observed.kind)
+                return Levels(feature, (bound,), negate=True, kind=observed.text_kind)
             case "<" | "<=":
                 return replace(at, low=None, high_closed=sign == "<=")
             case _:
@@ -199,7 +199,7 @@ class _Reader:
                 check_level(feature, level, self.table)
         else:
             levels = [None if level is None else _written_bound(level, observed, feature) for level in levels]
-        return Levels(feature, tuple(levels), negate=negate, kind=observed.kind)
+        return Levels(feature, tuple(levels), negate=negate, kind=observed.text_kind)
 
     def is_feature(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id not in self.row_names)

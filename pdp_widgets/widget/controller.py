@@ -325,9 +325,9 @@ class Controller:
             if task is self._parts_task:
                 self._parts_task = None
             if failed and track is not None:
-                track.error = str(task.error)
+                track.error = _in_words(task.error)
             elif failed:
-                self._message = str(task.error)
+                self._message = _in_words(task.error)
                 if task is self._base_task:
                     self._state = "failed"
                     for other in self._model_tasks():
@@ -372,3 +372,8 @@ class Controller:
         running = [track for track in wanted if track.task is not None]
         label = max(running, key=self._priority).name if running else ""
         return {"state": state, "done": int(done), "total": int(total), "label": label, "message": self._message}
+
+
+def _in_words(error: BaseException | None) -> str:
+    """Return what an error says; a bare ``KeyboardInterrupt`` says nothing but its name."""
+    return str(error) or type(error).__name__

@@ -62,10 +62,11 @@ def record(widget: PDPWidget, screen: Screen) -> dict[str, Any]:
     predictions = explainer.base().predictions
     curves = {}
     for name, track in screen.tracks.items():
-        ice = track.ice
-        if ice is None or track.grid is None:
+        known = track.summary is not None and (track.ice is not None or track.sampled is not None)
+        if track.grid is None or screen.sample is None or not known:
             continue
-        axis, values = screen.axis(name), ice.curves(rows)
+        axis = screen.axis(name)
+        values = track.sample_curves(screen.sample)[:, np.flatnonzero(np.isin(screen.sample, rows))]
         for k, output in enumerate(explainer.outputs):
             curves[f"{name}\0{output}"] = {
                 "_curve": picture.curve(axis, output, track.summary, explainer.n_rows, track.error),

@@ -149,9 +149,14 @@ class PDPWidget(WidgetTraits):
 
         ``"all"``: the focused feature; ``"selection"`` and ``"rest"`` as well when rows are selected and the curves are cached.
         """
-        ice = self.explainer.ice(self.feature, keep=self._screen.sample)
+        screen = self._screen
+        ice, summary = screen.held or screen.focus.ice, screen.focus.summary
+        if ice is None:
+            ice = self.explainer.ice(self.feature, keep=screen.sample)
         shown = {"all": ice.result()}
-        if self.selection and ice.values is not None:
+        if summary is not None and summary.result.rows_done > ice.rows_done:  # the cache dropped the curves
+            shown["all"] = summary.result
+        elif self.selection and ice.values is not None:
             mask, text = self.selection.mask, self.selection.text
             shown["selection"] = ice.result(mask, text=text)
             shown["rest"] = ice.result(~mask, text=f"~({text})")

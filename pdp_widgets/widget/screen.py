@@ -30,6 +30,9 @@ BUDGET = 400_000
 INLINE_CELLS = 4_000_000
 """Up to this many curve values are averaged at once; more of them in the background."""
 
+KEPT_VALUES = 8_000_000
+"""Up to this many curve values of sampled rows are kept for all features together, 8 bytes each."""
+
 CURVE_SECONDS = 0.1
 OVERVIEW_SECONDS = 0.25
 
@@ -128,7 +131,8 @@ class Screen:
     def refresh(self, track: Track) -> None:
         """Bring what is known of a feature up to date."""
         if self.sample is not None:
-            track.refresh(self.sample)
+            values = len(self.explainer.outputs) * len(self.sample) * track.cells * len(self.tracks)
+            track.refresh(self.sample, keep=values <= KEPT_VALUES)
             self.refresh_split(track)
 
     def refresh_split(self, track: Track) -> None:

@@ -45,6 +45,11 @@ class Selection:
     id: int = 0
     """Grows with every change."""
 
+    def __post_init__(self) -> None:
+        view = self.mask.view()
+        view.flags.writeable = False  # what is selected changes through the widget only
+        object.__setattr__(self, "mask", view)
+
     @property
     def text(self) -> str:
         """The condition as text, ``""`` when nothing is selected; ``widget.select(text)`` selects the same rows."""
@@ -297,15 +302,15 @@ def from_wire(condition: dict[str, Any], grid: Grid) -> Node:
             return Missing(feature)
         positions = [float(grid.positions[k]) for k in condition["levels"] if k != grid.missing]
         values = (*positions, *([None] if None in levels else []))
-        return Levels(feature, values, kind=grid.kind)
+        return Levels(feature, values, kind=grid.text_kind)
     low, high = condition["low"], condition["high"]
     if grid.feature.kind == "integer":
         low = None if low is None else float(math.ceil(low))
         high = None if high is None else float(math.floor(high))
-        return Range(feature, low, high, kind=grid.kind)
+        return Range(feature, low, high, kind=grid.text_kind)
     points = grid.positions[grid.ordered]
     fine = float(np.ptp(points)) / 1000 if len(points) else 0.0
-    return Range(feature, _rounded(low, fine, grid.kind), _rounded(high, fine, grid.kind), kind=grid.kind)
+    return Range(feature, _rounded(low, fine, grid.kind), _rounded(high, fine, grid.kind), kind=grid.text_kind)
 
 
 def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -> dict[str, Any]:

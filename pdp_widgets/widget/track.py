@@ -40,6 +40,8 @@ class Track:
         self.task: Task | None = None
         self.error: str | None = None
         self.summary: Summary | None = None
+        self.sampled: np.ndarray | None = None
+        """(n_outputs, m, K) the sampled rows' curves: they outlive the cache, for sparklines and exported pages."""
         self.split: np.ndarray | None = None
         """(2, 24) sparklines of the selection and the rest, None when not known."""
         self.dirty = False
@@ -69,30 +71,47 @@ class Track:
             return self.n_rows
         return max(1, budget // self.cells)
 
-    def refresh(self, sample: np.ndarray) -> None:
-        """Bring the summary up to date; a summary of more rows is never replaced by one of fewer."""
+    def refresh(self, sample: np.ndarray, *, keep: bool) -> None:
+        """Bring the summary up to date; a summary of more rows is never replaced by one of fewer.
+
+        Parameters
+        ----------
+        sample : (m,) int array
+            Row positions of the sample.
+        keep : bool
+            Whether there is room to keep the sampled rows' curves.
+        """
         ice = self.ice
         self.dirty = False
         if ice is None or ice.rows_done == 0 or ice.rows_done < self.rows_done:
             return
         if self.summary is None or self.summary.result.rows_done < ice.rows_done:
             self.summary = Summary.of(ice, sample)
+            self.sampled = ice.curves(sample).copy() if keep else None
 
     def sides(self, k: int, mask: np.ndarray, weights: np.ndarray | None, sample: np.ndarray) -> Sides | None:
         """Return the curves of the selection and the rest for output ``k``, from curves that are there."""
         ice = self.ice
-        if ice is None or self.summary is None or ice.rows_done == 0:
+        if self.summary is None or ((ice is None or ice.rows_done == 0) and self.sampled is None):
             return None
-        exact = ice.values is not None and ice.complete
-        rows = self.summary.result.rows if ice.values is not None else sample
-        if ice.values is None:
-            curves = ice.curves(sample)[k]
+        exact = ice is not None and ice.values is not None and ice.complete
+        if ice is None or ice.values is None:
+            rows, curves = sample, self.sample_curves(sample)[k]
         else:
+            rows = self.summary.result.rows
             curves = ice.values[k] if len(rows) == self.n_rows else ice.values[k][rows]
         there = np.isfinite(curves).all(axis=1)
         if not there.all():
             rows, curves = rows[there], curves[there]
         return Sides(means(curves, mask[rows], None if weights is None else weights[rows]), exact)
+
+    def sample_curves(self, sample: np.ndarray) -> np.ndarray:
+        """(n_outputs, m, K) the sampled rows' curves, NaN where not known."""
+        ice = self.ice
+        if ice is not None and ice.rows_done > 0:
+            return ice.curves(sample)
+        assert self.sampled is not None
+        return self.sampled
 
     def set_split(self, sides: Sides | None) -> None:
         """Keep both sides' sparklines."""

@@ -15,7 +15,9 @@ Dtype = Literal["float32", "float64", "int32", "uint8"]
 
 def pack(values: Any, dtype: Dtype = "float64") -> dict[str, Any]:
     """Return an array as raw bytes with its dtype and shape (little-endian, C order)."""
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+    if dtype == "float32":  # what it cannot hold is not drawn
+        values = np.where(np.abs(values) > np.finfo(np.float32).max, np.nan, values)
+    with np.errstate(over="ignore"):
         array = np.ascontiguousarray(values, dtype=np.dtype(dtype).newbyteorder("<"))
     return {"view": array.tobytes(), "dtype": dtype, "shape": list(array.shape)}
 
@@ -37,7 +39,7 @@ def scalar(value: Any) -> float | None:
 def offset(values: np.ndarray) -> float:
     """Return a number to take off before values become float32, so that 1e9 +- 1 keeps its digits."""
     finite = values[np.isfinite(values)]
-    return float(finite.mean()) if finite.size else 0.0
+    return float((finite / finite.size).sum()) if finite.size else 0.0
 
 
 def to_base64(value: Any) -> Any:
