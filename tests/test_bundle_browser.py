@@ -585,6 +585,43 @@ def test_busy_kernel_is_said_and_waited_for(stub: Stub) -> None:
     stub.page.get_by_text("kernel busy").wait_for(state="hidden")
 
 
+@pytest.mark.parametrize("where", [HIST, CURVES])
+def test_a_drag_ends_when_another_feature_comes_into_focus(stub: Stub, where: str) -> None:
+    stub.open()
+    plot = stub.plot(where)
+    stub.drag((plot.px(5), plot.middle), (plot.px(10), plot.middle), release=False)
+    sent = len(stub.wait_requests("select", 1))
+    stub.call("set", "feature", "hour")  # Python, while the button is down
+    stub.call("show", "hour", "count")
+    stub.wait_for("document.querySelector('[data-testid=curves]').dataset.drawn.startsWith('hour')")
+    stub.page.mouse.move(plot.px(20), plot.middle + 20, steps=4)
+    stub.page.wait_for_timeout(300)
+    stub.page.mouse.up()
+    stub.page.wait_for_timeout(300)
+    assert len(stub.selects()) == sent
+    assert stub.selects()[-1]["condition"]["feature"] == "temp"
+
+
+def test_saving_is_left_to_the_notebook(stub: Stub) -> None:
+    stub.open()
+    root = stub.page.locator(".pdpw")
+    mark = "data-lm-suppress-shortcuts"
+    stub.page.get_by_test_id("search").focus()
+    stub.page.evaluate(
+        "document.addEventListener('keydown', () => (window.marked = document.querySelector('.pdpw').hasAttribute('data-lm-suppress-shortcuts')), true)"
+    )
+    for keys, marked in [
+        ("ArrowDown", True),
+        ("Control+s", False),
+        ("Meta+s", False),
+        ("Escape", True),
+        ("Control+z", True),
+    ]:
+        stub.page.keyboard.press(keys)
+        assert stub.page.evaluate("window.marked") is marked, keys
+    assert root.get_attribute(mark) is not None
+
+
 def test_output_and_feature_are_two_way(stub: Stub) -> None:
     stub.open(record={"classes": 3})
     stub.page.get_by_test_id("output").select_option("class 2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,6 +146,17 @@ def test_condition_typed_on_the_page(quickstart: Notebook, widget: WidgetOnPage)
     field.fill("bmi > 30")
     field.press("Enter")
     assert quickstart.wait_until("widget.selection.n") == quickstart.ask("int((X.bmi > 30).sum())")
+
+
+def test_ctrl_s_in_the_widget_saves_the_notebook(quickstart: Notebook, widget: WidgetOnPage, jupyter_lab: Lab) -> None:
+    file = jupyter_lab.folder / quickstart.name
+    before = file.stat().st_mtime_ns
+    widget.find("search").click()
+    quickstart.page.keyboard.press("Control+s")
+    until = time.monotonic() + 15
+    while file.stat().st_mtime_ns == before and time.monotonic() < until:
+        quickstart.page.wait_for_timeout(100)
+    assert file.stat().st_mtime_ns > before
 
 
 def test_light_and_dark(quickstart: Notebook, widget: WidgetOnPage, screenshots: Path) -> None:

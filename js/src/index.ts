@@ -39,6 +39,8 @@ interface RenderProps extends InitializeProps {
   el: HTMLElement;
 }
 
+const SUPPRESS = "data-lm-suppress-shortcuts";
+
 /** Draws a store into `el`. Returns the teardown. */
 function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   const controller = new AbortController();
@@ -47,7 +49,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   const root = doc.createElement("div");
   root.className = "pdpw";
   // Lab must not take arrows, Escape and letters as notebook commands while the focus is in here.
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  root.toggleAttribute(SUPPRESS, true);
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Partial dependence");
   const style = doc.createElement("style");
@@ -114,6 +116,15 @@ const inText = (node: EventTarget | null) =>
 
 /** Keys that work wherever the focus is in the widget. */
 function keys(store: Store, root: HTMLElement, signal: AbortSignal): void {
+  // Saving is the notebook's business: heard before the host hears it, the mark that keeps it off is taken away.
+  root.ownerDocument.defaultView?.addEventListener(
+    "keydown",
+    (event) => {
+      const save = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+      root.toggleAttribute(SUPPRESS, !save);
+    },
+    { signal, capture: true },
+  );
   root.addEventListener(
     "keydown",
     (event) => {

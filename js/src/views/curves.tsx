@@ -115,7 +115,6 @@ export function Curves({ ui }: { ui: Ui }) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys work here
       tabIndex={0}
       data-testid="curves"
-      data-lm-suppress-shortcuts="true"
     >
       <canvas ref={base} aria-hidden="true" />
       <canvas ref={over} aria-hidden="true" data-testid="curves-overlay" />
@@ -125,7 +124,7 @@ export function Curves({ ui }: { ui: Ui }) {
 
 function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
   const { store } = ui;
-  let drag: { id: number; x: number; y: number; op: Op; moved: boolean } | null = null;
+  let drag: { id: number; over: string; x: number; y: number; op: Op; moved: boolean } | null = null;
   let keyed = false; // the rectangle is being made with keys
 
   const place = (event: PointerEvent) => {
@@ -157,6 +156,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
     y: rect.y,
     centered: scene.centered,
   });
+  const seen = (scene: Scene) => `${scene.curve.feature}\0${scene.curve.output}\0${scene.centered}`;
   const sorted = (a: number, b: number): [number, number] => (a <= b ? [a, b] : [b, a]);
 
   node.addEventListener(
@@ -166,7 +166,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
       if (!scene || event.button !== 0) return;
       const { x, y } = place(event);
       if (x < scene.left - 10 || x > scene.right + 10) return;
-      drag = { id: event.pointerId, x, y, op: ui.op(event), moved: false };
+      drag = { id: event.pointerId, over: seen(scene), x, y, op: ui.op(event), moved: false };
       keyed = false;
       node.setPointerCapture(event.pointerId);
     },
@@ -178,6 +178,12 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
       const scene = ui.scene.peek();
       if (!scene) return;
       const { x, y } = place(event);
+      if (drag && drag.over !== seen(scene)) {
+        // Another feature or output came into focus: the rectangle would mean other lines.
+        drag = null;
+        ui.rect.value = null;
+        store.brush.drop();
+      }
       if (!drag || drag.id !== event.pointerId) {
         if (!keyed) hoverAt(x, y, scene);
         return;

@@ -104,7 +104,6 @@ export function Distribution({ ui }: { ui: Ui }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys work here
         tabIndex={0}
         data-testid="histogram"
-        data-lm-suppress-shortcuts="true"
       >
         <canvas ref={base} aria-hidden="true" />
         <canvas ref={over} aria-hidden="true" data-testid="histogram-overlay" />
@@ -145,6 +144,8 @@ function Hint({ ui }: { ui: Ui }) {
 
 interface Drag {
   id: number;
+  /** What is dragged over; the drag ends when something else comes into focus. */
+  feature: string;
   from: number;
   op: Op;
   handle: Handle;
@@ -182,10 +183,11 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
       if (!scene || event.button !== 0) return;
       const x = placeX(event);
       const op = ui.op(event);
+      const { feature } = scene.curve;
       if (scene.bands || onMissing(scene, x)) {
         const level = scene.bands ? scene.bands.at(x) : scene.curve.missing;
         if (level < 0) return;
-        drag = { id: event.pointerId, from: x, op, handle: "none", moved: false, low: x, high: x, level };
+        drag = { id: event.pointerId, feature, from: x, op, handle: "none", moved: false, low: x, high: x, level };
         node.setPointerCapture(event.pointerId);
         return;
       }
@@ -193,7 +195,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
       const range = op === "replace" ? current(ui, "range", scene.curve.feature) : null;
       const [low, high] = range ? brushPx(scene, range) : [x, x];
       const handle = range ? brushHandle(x, low, high) : "none";
-      drag = { id: event.pointerId, from: x, op, handle, moved: false, low, high, level: -1 };
+      drag = { id: event.pointerId, feature, from: x, op, handle, moved: false, low, high, level: -1 };
       node.setPointerCapture(event.pointerId);
     },
     { signal },
@@ -204,6 +206,10 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
       const scene = ui.scene.peek();
       if (!scene) return;
       const x = placeX(event);
+      if (drag && drag.feature !== scene.curve.feature) {
+        drag = null;
+        store.brush.drop();
+      }
       if (!drag || drag.id !== event.pointerId) {
         hover(scene, x);
         return;
