@@ -602,6 +602,22 @@ def test_a_drag_ends_when_another_feature_comes_into_focus(stub: Stub, where: st
     assert stub.selects()[-1]["condition"]["feature"] == "temp"
 
 
+def test_the_feature_in_focus_is_seen_in_the_list(stub: Stub) -> None:
+    stub.open(record={"rows": 60, "sample": 20, "extra": 300})
+    names = stub.page.evaluate("window.stub.widgets[0].model.get('_info').features.map((f) => f.name)")
+    stub.call("set", "feature", names[250])  # Python
+    item = stub.page.locator("[data-testid=feature][aria-selected=true]")
+    item.wait_for()
+    stub.page.wait_for_function(
+        """() => {
+          const item = document.querySelector("[data-testid=feature][aria-selected=true]");
+          const list = item?.closest(".pdpw-list")?.getBoundingClientRect(), box = item?.getBoundingClientRect();
+          return list && box.top >= list.top - 1 && box.bottom <= list.bottom + 1;
+        }""",
+        timeout=3000,
+    )
+
+
 def test_saving_is_left_to_the_notebook(stub: Stub) -> None:
     stub.open()
     root = stub.page.locator(".pdpw")

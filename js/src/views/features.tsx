@@ -141,6 +141,11 @@ export function Features({ ui }: { ui: Ui }) {
     else if ((index + 1) * rowHeight > node.scrollTop + node.clientHeight)
       node.scrollTop = (index + 1) * rowHeight - node.clientHeight;
   };
+  // A feature that comes into focus, from here or from Python, is to be seen in the list; so is it when the list gets small.
+  const focusedAt = rows.findIndex((i) => info?.features[i].name === focused);
+  useLayoutEffect(() => {
+    if (focusedAt >= 0 && height > 0) show(focusedAt);
+  }, [focused, height]);
   const move = (to: number) => {
     if (!info || rows.length === 0) return;
     const index = Math.max(0, Math.min(rows.length - 1, to));
