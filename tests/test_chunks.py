@@ -12,7 +12,7 @@ def run(pace, fixed, per_row, calls=25, noise=0.0, seed=0):
     rng = np.random.default_rng(seed)
     sizes = []
     for _ in range(calls):
-        rows = pace.rows
+        rows = pace.rows()
         sizes.append(rows)
         pace.learn(rows, (fixed + per_row * rows) * (1 + noise * rng.uniform(-1, 1)))
     return sizes
@@ -34,15 +34,21 @@ def test_a_fixed_cost_beyond_the_target_does_not_shrink_calls_to_nothing():
 def test_memory_bounds_the_rows_however_fast_the_model():
     pace = Pace(bytes_per_row=1e5)
     run(pace, 0.0, 1e-12)
-    assert pace.rows * 1e5 <= MEMORY_CAP
-    assert Pace(bytes_per_row=1e12).rows == 1
+    assert pace.rows() * 1e5 <= MEMORY_CAP
+    assert Pace(bytes_per_row=1e12).rows() == 1
 
 
 def test_one_accident_does_not_ruin_the_pace():
     pace = Pace(8.0)
     run(pace, 0.0, 1e-5)
-    before = pace.rows
+    before = pace.rows()
     pace.learn(before, 5.0)
-    assert pace.rows >= before // 4
+    assert pace.rows() >= before // 4
     run(pace, 0.0, 1e-5, calls=8)
-    assert pace.rows > before / 2
+    assert pace.rows() > before / 2
+
+
+def test_patience_asks_for_more_rows_at_once():
+    pace = Pace(8.0)
+    run(pace, 0.01, 1e-5)
+    assert 1.8 < pace.rows(0.18) / pace.rows(0.09) < 2.5

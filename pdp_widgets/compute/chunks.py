@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 TARGET_SECONDS = 0.09
+PATIENT_SECONDS = 0.18  # where nobody looks on: fewer calls, and Ctrl-C still takes effect within a fifth of a second
 MEMORY_CAP = 32 * 2**20  # bytes of one block handed to the model
 FIRST_ROWS = 160  # a slow model must show something soon; a fast one gets fourfold calls from here on
 MOST_ROWS = 200_000
@@ -34,16 +35,26 @@ class Pace:
 
     def __init__(self, bytes_per_row: float) -> None:
         self._most = int(np.clip(MEMORY_CAP / max(bytes_per_row, 1.0), 1, MOST_ROWS))
-        self._rows = min(FIRST_ROWS, self._most)
         self._seen: deque[tuple[int, float]] = deque(maxlen=6)
         self._lock = threading.Lock()
         self.rows_asked = 0
         """Model rows evaluated so far, in all."""
 
-    @property
-    def rows(self) -> int:
-        """Return how many model rows the next chunk should have."""
-        return self._rows
+    def rows(self, seconds: float = TARGET_SECONDS) -> int:
+        """Return how many model rows to ask for so that the call takes about ``seconds``."""
+        with self._lock:
+            if not self._seen:
+                return min(FIRST_ROWS, self._most)
+            fixed, per_row = self._cost()
+            # Of the last two calls the larger one: a small remainder is no reason to begin anew.
+            rows, took = max(list(self._seen)[-2:])
+        # Where the fixed cost of a call alone is beyond the target, small calls only add waiting: take enough rows
+        # that at least half of the time is work.
+        wanted = max(seconds - fixed, fixed) / max(per_row, 1e-12)
+        # A call may be slow by accident: shrink at most fourfold. Grow up to what would take the target time if all of
+        # the cost were per row, which is the worst case; a fixed cost alone allows fourfold.
+        growth = float(np.clip(seconds / max(took, 1e-9), 4.0, 64.0))
+        return int(np.clip(wanted, max(1, rows // 4), max(1, min(growth * rows, self._most))))
 
     def learn(self, rows: int, seconds: float) -> None:
         """Take note that ``rows`` model rows took ``seconds``."""
@@ -52,15 +63,6 @@ class Pace:
         with self._lock:
             self.rows_asked += rows
             self._seen.append((rows, seconds))
-            fixed, per_row = self._cost()
-            # Where the fixed cost of a call alone is beyond the target, small calls only add waiting: take
-            # enough rows that at least half of the time is work.
-            wanted = max(TARGET_SECONDS - fixed, fixed) / max(per_row, 1e-12)
-            # A call may be slow by accident: shrink at most fourfold. Grow up to what would take the target time if
-            # all of the cost were per row, which is the worst case; a fixed cost alone allows fourfold.
-            growth = float(np.clip(TARGET_SECONDS / max(seconds, 1e-9), 4.0, 16.0))
-            most = min(growth * max(rows, self._rows / growth), self._most)
-            self._rows = int(np.clip(wanted, max(1, self._rows // 4), most))
 
     def _cost(self) -> tuple[float, float]:
         """Return the fixed seconds of a call and the seconds per row, by least squares on recent calls."""

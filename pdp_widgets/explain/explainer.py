@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.compute.chunks import PATIENT_SECONDS
 from pdp_widgets.inputs import Feature, FeatureTable, Grid, InputError, Response, make_grid, model_name
 from pdp_widgets.inputs.rows import row_mask, row_outcome, row_weights
 from pdp_widgets.inputs.subgroup import parse
@@ -229,7 +230,7 @@ class Explainer:
         with bar(ice.rows_total, what, progress) as shown:
             while not ice.complete:
                 before = ice.rows_done
-                ice.advance()
+                ice.advance(PATIENT_SECONDS)
                 shown.update(ice.rows_done - before)
         return self._finish(ice, mask, text, output)
 

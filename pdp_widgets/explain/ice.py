@@ -7,6 +7,7 @@ the memory cap, and then a subgroup costs no model call.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pdp_widgets.compute import Moments
+from pdp_widgets.compute.chunks import TARGET_SECONDS
 from pdp_widgets.inputs import Grid, NotCachedError
 
 from .results import PartialDependence
@@ -148,8 +150,13 @@ class Ice:
 
     # ---- computing -----------------------------------------------------------------------
 
-    def advance(self) -> None:
-        """Compute one chunk (about 50-100 ms of model time).
+    def advance(self, seconds: float = TARGET_SECONDS) -> None:
+        """Compute one chunk.
+
+        Parameters
+        ----------
+        seconds : float
+            About how long the model shall take.
 
         Raises
         ------
@@ -161,23 +168,23 @@ class Ice:
             if self.complete:
                 return
             try:
-                self._advance()
+                self._advance(seconds)
             except BaseException:
                 # Also Ctrl-C: forget the unfinished batches and start again after the last whole one.
                 self._restart()
                 raise
 
-    def _advance(self) -> None:
+    def _advance(self, seconds: float) -> None:
         evaluator = self._source.evaluator
         if evaluator.executor is None:
-            job = self._next_job()
+            job = self._next_job(seconds)
             if job is not None:
                 # No cells are left when the model's answer was known for all of them.
                 known = not len(job.row)
                 self._ingest(job, *(_NOTHING.result() if known else evaluator.run(self._block(job), len(job.row))))
             return
         while len(self._flight) < evaluator.window:
-            job = self._next_job()
+            job = self._next_job(seconds)
             if job is None:
                 break
             if not len(job.row):
@@ -195,11 +202,17 @@ class Ice:
         self._jobs.clear()
         self._start = self._done
 
-    def _next_job(self) -> _Job | None:
+    def _next_job(self, seconds: float) -> _Job | None:
         """Return the next model call to make, sized anew each time by the pace of the model."""
         source = self._source
         if not self._jobs and self._start < len(self._order):
-            rows = self._order[self._start : self._start + max(1, source.pace.rows // self._cells)]
+            room = source.pace.rows(seconds)
+            left = len(self._order) - self._start
+            # Equal chunks, and no small remainder: each call has a fixed cost.
+            chunks = max(1, math.ceil(left * self._cells / room - 0.25))
+            rows = self._order[
+                self._start : self._start + max(1, min(-(-left // chunks), room * 5 // 4 // self._cells))
+            ]
             self._start += len(rows)
             wanted = np.ones((len(rows), self._cells), dtype=bool)
             own = self._own[rows]
@@ -209,7 +222,7 @@ class Ice:
             values[:, skip, own[skip]] = source.predictions[:, rows[skip]]
             row, cell = np.nonzero(wanted)
             # A single row of a pair may be more than one chunk's worth of cells.
-            parts = max(1, -(-len(row) // max(source.pace.rows, 1)) if len(rows) == 1 else 1)
+            parts = max(1, -(-len(row) // room) if len(rows) == 1 else 1)
             batch = _Batch(rows, values, parts)
             for part in np.array_split(np.arange(len(row)), parts):
                 self._jobs.append(_Job(batch, row[part], cell[part]))

@@ -149,7 +149,7 @@ class Base:
         if self._cursor >= len(source.order) and not self._flight:
             self._cursor = 0  # an interrupted or failed chunk left holes: walk again
         rest = source.order[self._cursor :]
-        unknown = np.flatnonzero(~source.known[rest])[: source.pace.rows]
+        unknown = np.flatnonzero(~source.known[rest])[: source.pace.rows()]
         self._cursor = self._cursor + int(unknown[-1]) + 1 if len(unknown) else len(source.order)
         return rest[unknown]
 
