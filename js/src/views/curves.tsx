@@ -1,125 +1,55 @@
 // The focused feature's curves: two canvas layers, the pointer and the keys over them.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { paintCurvesBase, paintCurvesOverlay, type Rect } from "../draw/curves";
-import { framed, prepare, wipe } from "../draw/layers";
 import { firstOf, invertX, type Scene } from "../draw/scene";
 import { fmt } from "../geometry/format";
 import { nearest, nearestLine } from "../geometry/hit";
 import type { Op } from "../model";
-import { messageOf } from "../store";
-import { scoped } from "./hooks";
+import { type Plot, PlotView } from "./plot";
 import { xText } from "./readout";
 import { NO_HOVER, type Ui } from "./ui";
 
 const REACH = 12;
 
-/** The plot area and its domain as plain numbers on the element, so that tests can turn data into pixels. */
-export function publishArea(node: HTMLElement, scene: Scene, y0: number, y1: number): void {
-  const data = node.dataset;
-  data.x0 = String(scene.x.range[0]);
-  data.x1 = String(scene.x.range[1]);
-  data.y0 = String(y0);
-  data.y1 = String(y1);
-  data.domainX0 = String(scene.xDomain[0]);
-  data.domainX1 = String(scene.xDomain[1]);
-  data.centers = scene.bands ? Array.from(scene.px, (v) => v.toFixed(1)).join(",") : "";
-  data.missingAt = !Number.isNaN(scene.missingAt) ? String(scene.missingAt) : "";
-}
-
 export function Curves({ ui }: { ui: Ui }) {
-  const box = useRef<HTMLDivElement>(null);
-  const base = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
   const { store } = ui;
-
-  useLayoutEffect(
-    () =>
-      scoped(ui, (signal, watch) => {
-        const node = box.current!;
-        const guarded = (paint: () => void) => () => {
-          try {
-            paint();
-          } catch (error) {
-            store.say("page", `Drawing failed: ${messageOf(error)}`);
-          }
-        };
-        const paintBase = framed(
-          guarded(() => {
-            const scene = ui.scene.peek();
-            if (!scene) {
-              wipe(base.current, over.current);
-              delete node.dataset.drawn;
-              return;
-            }
-            const ctx = prepare(base.current!, scene.width, scene.height);
-            if (ctx) paintCurvesBase(ctx, scene, ui.colours.peek());
-            publishArea(node, scene, scene.y.range[0], scene.y.range[1]);
-            node.dataset.domainY0 = String(scene.y.domain[0]);
-            node.dataset.domainY1 = String(scene.y.domain[1]);
-            node.dataset.drawn = `${scene.curve.feature}|${scene.curve.output}`;
-            node.dataset.rows = String(scene.curve.rows);
-          }),
-          signal,
-        );
-        const paintOver = framed(
-          guarded(() => {
-            const scene = ui.scene.peek();
-            if (!scene) return;
-            const ctx = prepare(over.current!, scene.width, scene.height);
-            const hover = ui.hover.peek();
-            const shown = store.shown.peek();
-            const editing = store.brush.draft.peek()?.condition.type === "ice";
-            if (ctx)
-              paintCurvesOverlay(ctx, scene, ui.colours.peek(), {
-                shown,
-                mask: store.mask.peek(),
-                at: hover.at,
-                row: hover.row,
-                rect: ui.rect.peek(),
-                conditions: editing ? [] : store.selection.peek().conditions,
-              });
-            node.dataset.shown = shown ? (store.brush.draft.peek() ? "draft" : shown.exact ? "exact" : "sample") : "";
-          }),
-          signal,
-        );
-        watch(() => {
-          const scene = ui.scene.value;
-          ui.colours.value;
-          if (scene) node.style.height = `${scene.height}px`;
-          paintBase();
-        });
-        watch(() => {
-          ui.scene.value;
-          ui.colours.value;
-          ui.hover.value;
-          ui.rect.value;
-          store.shown.value;
-          store.mask.value;
-          store.selection.value;
-          paintOver();
-        });
-        listen(ui, node, signal);
-      }),
-    [ui],
-  );
-
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a picture that takes keys
-    <div
-      ref={box}
-      class="pdpw-plot pdpw-curves"
-      role="group"
-      aria-roledescription="chart"
-      aria-label="Curves. Arrow keys read values; Space starts a rectangle that selects the lines crossing it."
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys work here
-      tabIndex={0}
-      data-testid="curves"
-    >
-      <canvas ref={base} aria-hidden="true" />
-      <canvas ref={over} aria-hidden="true" data-testid="curves-overlay" />
-    </div>
-  );
+  const plot: Plot = {
+    id: "curves",
+    className: "pdpw-curves",
+    role: "chart",
+    label: "Curves. Arrow keys read values; Space starts a rectangle that selects the lines crossing it.",
+    height: (scene) => scene.height,
+    area: (scene) => [scene.y.range[0], scene.y.range[1]],
+    base(ctx, scene, node) {
+      paintCurvesBase(ctx, scene, ui.colours.peek());
+      node.dataset.domainY0 = String(scene.y.domain[0]);
+      node.dataset.domainY1 = String(scene.y.domain[1]);
+      node.dataset.rows = String(scene.curve.rows);
+    },
+    over(ctx, scene, node) {
+      const hover = ui.hover.peek();
+      const shown = store.shown.peek();
+      const draft = store.brush.draft.peek();
+      paintCurvesOverlay(ctx, scene, ui.colours.peek(), {
+        shown,
+        mask: store.mask.peek(),
+        at: hover.at,
+        row: hover.row,
+        rect: ui.rect.peek(),
+        conditions: draft?.condition.type === "ice" ? [] : store.selection.peek().conditions,
+      });
+      node.dataset.shown = shown ? (draft ? "draft" : shown.exact ? "exact" : "sample") : "";
+    },
+    follow() {
+      ui.hover.value;
+      ui.rect.value;
+      store.shown.value;
+      store.mask.value;
+      store.selection.value;
+    },
+    listen: (node, signal) => listen(ui, node, signal),
+  };
+  return <PlotView ui={ui} plot={plot} />;
 }
 
 function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {

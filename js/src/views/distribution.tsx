@@ -1,113 +1,54 @@
 // The distribution of the focused feature: drag a range, click a level, move the brush with keys, type its ends.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { barsOf, paintHistogramBase, paintHistogramOverlay } from "../draw/histogram";
-import { framed, prepare, wipe } from "../draw/layers";
 import type { Scene } from "../draw/scene";
 import { count, fmtOn, percent } from "../geometry/format";
 import { brushHandle, type Handle, nearest } from "../geometry/hit";
 import { barCounts } from "../geometry/subset";
 import type { Op } from "../model";
-import { messageOf } from "../store";
-import { publishArea } from "./curves";
 import { Ends, WrongEnd } from "./ends";
-import { scoped, useValue } from "./hooks";
+import { useValue } from "./hooks";
+import { type Plot, PlotView } from "./plot";
 import { ANY, alike, brushPx, current, type Levels, levelsOf, type Range, rangeBetween, rangeOfBar } from "./range";
 import type { Ui } from "./ui";
 
 export function Distribution({ ui }: { ui: Ui }) {
-  const box = useRef<HTMLDivElement>(null);
-  const base = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
   const { store } = ui;
   const category = useValue(() => ui.scene.value?.bands !== null);
   const feature = useValue(() => ui.scene.value?.curve.feature ?? "");
-
-  useLayoutEffect(
-    () =>
-      scoped(ui, (signal, watch) => {
-        const node = box.current!;
-        const guarded = (paint: () => void) => () => {
-          try {
-            paint();
-          } catch (error) {
-            store.say("page", `Drawing failed: ${messageOf(error)}`);
-          }
-        };
-        const paintBase = framed(
-          guarded(() => {
-            const scene = ui.scene.peek();
-            if (!scene) {
-              wipe(base.current, over.current);
-              delete node.dataset.drawn;
-              return;
-            }
-            const ctx = prepare(base.current!, scene.width, scene.histHeight);
-            if (ctx) paintHistogramBase(ctx, scene, ui.colours.peek(), ui.measure.peek());
-            publishArea(node, scene, scene.histTop, scene.histBottom);
-            node.dataset.drawn = `${scene.curve.feature}|${scene.curve.output}`;
-          }),
-          signal,
-        );
-        const paintOver = framed(
-          guarded(() => {
-            const scene = ui.scene.peek();
-            if (!scene) return;
-            const ctx = prepare(over.current!, scene.width, scene.histHeight);
-            const { feature } = scene.curve;
-            const range = scene.bands ? null : current(ui, "range", feature);
-            if (ctx)
-              paintHistogramOverlay(ctx, scene, ui.colours.peek(), {
-                shown: store.shown.peek(),
-                brush: range ? brushPx(scene, range) : null,
-                focused: ui.histFocused.peek(),
-                bar: ui.bar.peek(),
-                levels: current(ui, "levels", feature)?.levels ?? null,
-              });
-          }),
-          signal,
-        );
-        watch(() => {
-          const scene = ui.scene.value;
-          ui.colours.value;
-          if (scene) node.style.height = `${scene.histHeight}px`;
-          paintBase();
-        });
-        watch(() => {
-          ui.scene.value;
-          ui.colours.value;
-          ui.bar.value;
-          ui.histFocused.value;
-          store.shown.value;
-          store.brush.draft.value;
-          store.selection.value;
-          paintOver();
-        });
-        listen(ui, node, signal);
-      }),
-    [ui],
-  );
+  const plot: Plot = {
+    id: "histogram",
+    className: "pdpw-hist",
+    role: "brush",
+    label: category
+      ? `Levels of ${feature}. Arrow keys move, Space or Enter selects a level.`
+      : `Distribution of ${feature}. Arrow keys move the brush, Shift-arrows resize it, Escape clears.`,
+    height: (scene) => scene.histHeight,
+    area: (scene) => [scene.histTop, scene.histBottom],
+    base: (ctx, scene) => paintHistogramBase(ctx, scene, ui.colours.peek(), ui.measure.peek()),
+    over(ctx, scene) {
+      const range = scene.bands ? null : current(ui, "range", scene.curve.feature);
+      paintHistogramOverlay(ctx, scene, ui.colours.peek(), {
+        shown: store.shown.peek(),
+        brush: range ? brushPx(scene, range) : null,
+        focused: ui.histFocused.peek(),
+        bar: ui.bar.peek(),
+        levels: current(ui, "levels", scene.curve.feature)?.levels ?? null,
+      });
+    },
+    follow() {
+      ui.bar.value;
+      ui.histFocused.value;
+      store.shown.value;
+      store.brush.draft.value;
+      store.selection.value;
+    },
+    listen: (node, signal) => listen(ui, node, signal),
+  };
 
   return (
     <div class="pdpw-dist">
-      {/* biome-ignore lint/a11y/useSemanticElements: a picture that takes keys */}
-      <div
-        ref={box}
-        class="pdpw-plot pdpw-hist"
-        role="group"
-        aria-roledescription="brush"
-        aria-label={
-          category
-            ? `Levels of ${feature}. Arrow keys move, Space or Enter selects a level.`
-            : `Distribution of ${feature}. Arrow keys move the brush, Shift-arrows resize it, Escape clears.`
-        }
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys work here
-        tabIndex={0}
-        data-testid="histogram"
-      >
-        <canvas ref={base} aria-hidden="true" />
-        <canvas ref={over} aria-hidden="true" data-testid="histogram-overlay" />
-      </div>
+      <PlotView ui={ui} plot={plot} />
       <div class="pdpw-ends">
         {!category && <Ends ui={ui} />}
         <Hint ui={ui} />
