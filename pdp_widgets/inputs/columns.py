@@ -170,7 +170,7 @@ def _observe_category(column: pd.Series) -> Observed:
         present = column.iloc[rows].to_numpy(dtype=object)
         # Among values of several types True equals 1, and yet the model may tell them apart.
         mixed = len(set(map(type, present))) > 1
-        index, first = pd.factorize(_objects([(type(v).__name__, v) for v in present]) if mixed else present)
+        index, first = pd.factorize(objects([(type(v).__name__, v) for v in present]) if mixed else present)
         unique = [value for _, value in first] if mixed else list(first)
         order = sorted(range(len(unique)), key=lambda k: _sort_key(unique[k]))
         levels = [unique[k] for k in order]
@@ -195,18 +195,21 @@ def _level_labels(levels: Sequence[Any]) -> list[str]:
     taken = {"missing"}
     labels: list[str] = []
     for level in levels:
-        text = label = str(level)
-        if label in taken:
-            label = f"{text} ({type(level).__name__})"
-        suffix = 2
-        while label in taken:
-            label, suffix = f"{text} #{suffix}", suffix + 1
-        taken.add(label)
-        labels.append(label)
+        text = str(level)
+        labels.append(distinct(text if text not in taken else f"{text} ({type(level).__name__})", taken))
     return labels
 
 
-def _objects(items: Sequence[Any]) -> np.ndarray:
+def distinct(text: str, taken: set[str]) -> str:
+    """Return a text that is not taken yet, numbered if need be, and take it."""
+    free, number = text, 2
+    while free in taken:
+        free, number = f"{text} #{number}", number + 1
+    taken.add(free)
+    return free
+
+
+def objects(items: Sequence[Any]) -> np.ndarray:
     """Return a one-dimensional object array, whatever the items are."""
     out = np.empty(len(items), dtype=object)
     out[:] = items

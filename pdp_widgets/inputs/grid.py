@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .columns import AxisKind, Observed
+from .columns import AxisKind, Observed, objects
 from .containers import Vector, gather
 from .errors import InputError
 
@@ -153,7 +153,7 @@ def make_grid(
     if not len(rows):
         raise InputError(f"feature {feature.name!r} has no finite value to build a grid from")
     vectors = tuple(table.values(feature, rows))
-    values = _plain(vectors[0]) if len(vectors) == 1 else _objects(labels)
+    values = _plain(vectors[0]) if len(vectors) == 1 else objects(labels)
     return Grid(
         feature,
         observed.kind,
@@ -301,7 +301,7 @@ def _given_levels(table: FeatureTable, feature: Feature, observed: Observed, poi
     to_grid[index] = np.arange(len(index))
     own = _own_category(observed, to_grid, -1)
     return Grid(
-        feature, "category", _objects(chosen), np.arange(len(index), dtype=float), chosen, -1, 0, "",
+        feature, "category", objects(chosen), np.arange(len(index), dtype=float), chosen, -1, 0, "",
         tuple(table.values(feature, observed.representative[index])), observed.codes, own, own,
     )  # fmt: skip
 
@@ -399,9 +399,3 @@ def _plain(vector: Vector) -> np.ndarray:
     if isinstance(vector, pd.Categorical) or pd.api.types.is_string_dtype(getattr(vector, "dtype", None)):
         return np.asarray(vector, dtype=object)
     return np.asarray(vector)
-
-
-def _objects(items: Sequence[Any]) -> np.ndarray:
-    out = np.empty(len(items), dtype=object)
-    out[:] = list(items)
-    return out

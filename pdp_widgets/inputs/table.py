@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .columns import AxisKind, Kind, Observed, as_float, kind_of, observe
+from .columns import AxisKind, Kind, Observed, as_float, distinct, kind_of, observe
 from .containers import Container, Vector, wrap
 from .errors import InputError, unknown_name
 
@@ -286,12 +286,7 @@ def _display_names(labels: Sequence[Hashable]) -> list[str]:
         if isinstance(label, str):
             names.append(label)
             continue
-        name = text = " / ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-        suffix = 2
-        while name in taken:
-            name, suffix = f"{text} #{suffix}", suffix + 1
-        taken.add(name)
-        names.append(name)
+        names.append(distinct(" / ".join(map(str, label)) if isinstance(label, tuple) else str(label), taken))
     return names
 
 
