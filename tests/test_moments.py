@@ -42,10 +42,7 @@ def test_standard_error_is_that_of_sampling_without_replacement():
         sample = Moments.of(rng.permutation(population)[None, :60, None])
         means.append(sample.mean[0, 0])
         errors.append(sample.stderr(200)[0, 0])
-    assert (
-        np.sqrt(np.mean(np.square(errors))) == np.float64(np.std(means)).item()
-        or abs(np.sqrt(np.mean(np.square(errors))) / np.std(means) - 1) < 0.05
-    )
+    assert abs(np.sqrt(np.mean(np.square(errors))) / np.std(means) - 1) < 0.05
     assert Moments.of(population[None, :, None]).stderr(200).item() == 0
     assert np.isinf(Moments.of(population[None, :1, None]).stderr(200)).all()
 

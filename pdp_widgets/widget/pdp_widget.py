@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets as t
 
 from pdp_widgets.explain import Explainer
+from pdp_widgets.explain.results import in_words
 from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
 from pdp_widgets.inputs.errors import did_you_mean
 
@@ -269,7 +270,7 @@ class PDPWidget(WidgetTraits):
         rows = f"{explainer.n_rows:,} rows" + (
             f" of {explainer.n_rows_given:,}" if explainer.n_rows != explainer.n_rows_given else ""
         )
-        what = f"{explainer.scale} of {self.output!r} by {self.feature!r}"
+        what = f"{in_words(explainer.scale, [self.output])} by {self.feature!r}"
         chosen = f"; selected {self.selection.text} ({self.selection.n:,})" if self.selection else ""
         closed = "; closed" if self._controller is None else ""
         return f"<PDPWidget of {model_name(explainer.model)}: {what}; {len(explainer.features)} features, {rows}{chosen}{closed}>"
