@@ -29,6 +29,14 @@ def _identity(raw: np.ndarray) -> np.ndarray:
     return raw
 
 
+def _signed_square(raw: np.ndarray) -> np.ndarray:
+    return raw * np.abs(raw)
+
+
+def _softplus(raw: np.ndarray) -> np.ndarray:
+    return np.logaddexp(0, raw)
+
+
 def _sigmoid(raw: np.ndarray, scale: float) -> np.ndarray:
     second = expit(scale * raw)
     return np.concatenate([1 - second, second])
@@ -61,6 +69,9 @@ def _isolation(depths: np.ndarray, expected: float, offset: float) -> np.ndarray
 
 IDENTITY = Link("identity", linear=True, apply=_identity)
 EXP = Link("exp", linear=False, apply=np.exp)
+SIGNED_SQUARE = Link("signed square", linear=False, apply=_signed_square)
+"""Of a regression on the signed root of its target."""
+SOFTPLUS = Link("log(1 + exp)", linear=False, apply=_softplus)
 
 
 def sigmoid(scale: float = 1.0) -> Link:

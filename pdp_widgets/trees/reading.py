@@ -70,18 +70,9 @@ def read(estimator: Any, method: str) -> Reading:
     UnreadableError
         When the estimator's answer is not known to be a sum of trees, with the reason.
     """
-    home = library_class(estimator)
-    if home is None:
-        if not isinstance(estimator, type) and hasattr(estimator, "__name__"):
-            raise UnreadableError(f"{estimator.__name__} is a function, into which one cannot see")
-        raise UnreadableError(f"{type(estimator).__name__} is not a sum of trees")
-    own = _redefined(estimator, home)
-    if own:
-        raise UnreadableError(
-            f"{type(estimator).__name__} has its own {', '.join(own)}, which may differ from that of {home.__name__}"
-        )
+    reader = _reader(home_class(estimator))
     try:
-        return _reader(home)(estimator, method)
+        return reader(estimator, method)
     except UnreadableError:
         raise
     except Exception as error:
@@ -91,10 +82,24 @@ def read(estimator: Any, method: str) -> Reading:
         ) from error
 
 
-def library_class(estimator: Any) -> type | None:
-    """Return the first class of an estimator's ancestry that a known library defines, None when there is none."""
-    ancestry = type(estimator).__mro__
-    return next((kind for kind in ancestry if kind.__module__.partition(".")[0] in _LIBRARIES), None)
+def home_class(estimator: Any) -> type:
+    """Return the library's class that an estimator is, or that its class leaves unchanged.
+
+    Raises
+    ------
+    UnreadableError
+        When no known library defines it, or a subclass or the instance redefines what an answer may rest on.
+    """
+    name, ancestry = type(estimator).__name__, type(estimator).__mro__
+    home = next((kind for kind in ancestry if kind.__module__.partition(".")[0] in _LIBRARIES), None)
+    if home is None:
+        if not isinstance(estimator, type) and hasattr(estimator, "__name__"):
+            raise UnreadableError(f"{estimator.__name__} is a function, into which one cannot see")
+        raise UnreadableError(f"{name} is not a sum of trees")
+    own = _redefined(estimator, home)
+    if own:
+        raise UnreadableError(f"{name} has its own {', '.join(own)}, which may differ from that of {home.__name__}")
+    return home
 
 
 def _reader(home: type) -> Callable[[Any, str], Reading]:
