@@ -34,7 +34,8 @@ class Pace:
     """
 
     def __init__(self, bytes_per_row: float) -> None:
-        self._most = int(np.clip(MEMORY_CAP / max(bytes_per_row, 1.0), 1, MOST_ROWS))
+        self.most = int(np.clip(MEMORY_CAP / max(bytes_per_row, 1.0), 1, MOST_ROWS))
+        """Most rows at once, for their memory."""
         self._seen: deque[tuple[int, float]] = deque(maxlen=6)
         self._lock = threading.Lock()
         self.rows_asked = 0
@@ -44,7 +45,7 @@ class Pace:
         """Return how many model rows to ask for so that the call takes about ``seconds``."""
         with self._lock:
             if not self._seen:
-                return min(FIRST_ROWS, self._most)
+                return min(FIRST_ROWS, self.most)
             fixed, per_row = self._cost()
             # Of the last two calls the larger one: a small remainder is no reason to begin anew.
             rows, took = max(list(self._seen)[-2:])
@@ -54,7 +55,7 @@ class Pace:
         # A call may be slow by accident: shrink at most fourfold. Grow up to what would take the target time if all of
         # the cost were per row, which is the worst case; a fixed cost alone allows fourfold.
         growth = float(np.clip(seconds / max(took, 1e-9), 4.0, 64.0))
-        return int(np.clip(wanted, max(1, rows // 4), max(1, min(growth * rows, self._most))))
+        return int(np.clip(wanted, max(1, rows // 4), max(1, min(growth * rows, self.most))))
 
     def learn(self, rows: int, seconds: float) -> None:
         """Take note that ``rows`` model rows took ``seconds``."""

@@ -16,10 +16,13 @@ import pandas as pd
 
 from pdp_widgets.compute.chunks import PATIENT_SECONDS
 from pdp_widgets.inputs import Feature, FeatureTable, Grid, InputError, Response, make_grid, model_name
+from pdp_widgets.inputs.errors import unknown_name
 from pdp_widgets.inputs.rows import row_mask, row_outcome, row_weights
 from pdp_widgets.inputs.subgroup import parse
+from pdp_widgets.trees.ensemble import UnreadableError
 
 from .ice import Ice
+from .method import WISHES
 from .progress import bar
 from .results import in_words
 from .source import Base, Source
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from .results import PartialDependence
 
 PAIR_GRID_SIZE = 20
+MOST_STEPS = 500
 
 
 class Explainer:
@@ -68,6 +72,9 @@ class Explainer:
         What to do with rows for which the model predicts NaN or infinity.
     cache_bytes : int
         Most memory for cached ICE curves.
+    method : {"auto", "trees", "model"}
+        ``"auto"``: for a sum of trees, exact sums over its leaves as soon as they are ready, else model calls. ``"trees"``
+        waits for the sums and insists on them; ``"model"`` always asks the model.
 
     Raises
     ------
@@ -95,6 +102,7 @@ class Explainer:
         executor: Executor | None = None,
         nan_predictions: Literal["raise", "omit"] = "raise",
         cache_bytes: int = 256 * 2**20,
+        method: Literal["auto", "trees", "model"] = "auto",
     ) -> None:
         if isinstance(model, (np.ndarray, pd.DataFrame)):
             raise InputError(
@@ -106,6 +114,8 @@ class Explainer:
         self.random_state = _at_least("random_state", random_state, 0)
         if nan_predictions not in ("raise", "omit"):
             raise InputError(f"nan_predictions={nan_predictions!r}; expected 'raise' or 'omit'")
+        if method not in WISHES:
+            raise unknown_name("method", method, WISHES, "a way to compute")
         if executor is not None and not callable(getattr(executor, "submit", None)):
             raise InputError(
                 f"executor is a {type(executor).__name__} without a submit method; expected a "
@@ -126,7 +136,7 @@ class Explainer:
             self.y = None if self.y is None else self.y[self.rows_given]
         self.table = table
         self.response = Response(model, response, output_names)
-        self._source = Source(table, self.response, weights, executor, nan_predictions, self.random_state)
+        self._source = Source(table, self.response, weights, executor, nan_predictions, self.random_state, method)
         self.default_output = self.outputs[
             self.response.position(output) if output is not None
             else self.response.position(self.response.default_output)
@@ -153,6 +163,11 @@ class Explainer:
     def scale(self) -> str:
         """Return the response scale."""
         return self.response.scale
+
+    @property
+    def method(self) -> str:
+        """Return whether exact sums over trees or model calls give the numbers, and why."""
+        return self._source.method.text
 
     @property
     def n_rows(self) -> int:
@@ -200,8 +215,9 @@ class Explainer:
         Parameters
         ----------
         features : name, or (name, name)
-        grid : sequence, or mapping of name to sequence, optional
-            The caller's own grid points, taken as given (a pair: a mapping, or two sequences).
+        grid : sequence, mapping of name to sequence, or "steps", optional
+            The caller's own grid points, taken as given (a pair: a mapping, or two sequences). ``"steps"`` puts a point
+            at the first observed value of every step of a sum of trees: the whole of its step function.
         grid_size : int, optional
             Grid points of a number, instead of the explainer's.
         percentiles : (float, float), optional
@@ -275,6 +291,8 @@ class Explainer:
         chosen = self.table.feature(feature)
         size = _at_least("grid_size", grid_size or self.grid_size, 2)
         inner = self.percentiles if percentiles is None else _pair(percentiles)
+        if isinstance(grid, str) and grid == "steps":
+            return self._steps(chosen)
         if grid is not None:
             return make_grid(self.table, chosen, given=grid)
         key = (chosen.name, size, inner)
@@ -358,9 +376,24 @@ class Explainer:
             return pair
         return [self.table.feature(features)]
 
+    def _steps(self, feature: Feature) -> Grid:
+        sums = self._source.method.require("grid='steps'")
+        if feature.axis == "category":
+            return self.grid(feature)
+        try:
+            rows = sums.points.steps(feature)
+        except UnreadableError as error:
+            raise InputError(f"grid='steps' cannot be had of {feature.name!r}: {error}") from error
+        if len(rows) > MOST_STEPS:
+            raise InputError(
+                f"{feature.name!r} has {len(rows):,} steps, more than the {MOST_STEPS} that are computed; "
+                "use grid_size, or your own grid"
+            )
+        return make_grid(self.table, feature, rows=rows)
+
     def _pair_grids(self, pair: list[Feature], grid: Any, options: dict[str, Any]) -> tuple[Grid, ...]:
-        if grid is None:
-            own: list[Any] = [None, None]
+        if grid is None or (isinstance(grid, str) and grid == "steps"):
+            own: list[Any] = [grid, grid]
         elif isinstance(grid, Mapping):
             by_name = {self.table.feature(name).name: points for name, points in grid.items()}
             own = [by_name.get(feature.name) for feature in pair]

@@ -8,22 +8,27 @@ the memory cap, and then a subgroup costs no model call.
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pdp_widgets.compute import Moments
+from pdp_widgets.compute import Moments, Pace
 from pdp_widgets.compute.chunks import TARGET_SECONDS
-from pdp_widgets.inputs import Grid, NotCachedError
+from pdp_widgets.inputs import Grid, InputError, NotCachedError
+from pdp_widgets.trees.ensemble import UnreadableError
 
 from .results import PartialDependence
 
 if TYPE_CHECKING:
     from pdp_widgets.compute.chunks import Pending
+    from pdp_widgets.trees.sums import TreeSums
 
     from .source import Source
+
+_LEAST_SUMMED = 512  # rows: what the compiled loops take at once anyway
 
 
 @dataclass
@@ -94,6 +99,9 @@ class Ice:
         self._any_omitted = False
         self._done = 0
         self._start = 0  # in the order of rows: where the next batch begins
+        self._refused: str | None = None  # why the exact sums cannot serve this grid
+        self._summed = 0  # rows that came from exact sums
+        self._pace = Pace(8.0 * n_outputs * self._cells)  # of the exact sums
         self._jobs: deque[_Job] = deque()
         self._flight: deque[tuple[_Job, Pending]] = deque()
 
@@ -175,6 +183,11 @@ class Ice:
                 raise
 
     def _advance(self, seconds: float) -> None:
+        # What the model was asked already is finished first.
+        if self._refused is None and not self._jobs and not self._flight:
+            sums = self._source.method.sums()
+            if sums is not None and self._sum(sums, seconds):
+                return
         evaluator = self._source.evaluator
         if evaluator.executor is None:
             job = self._next_job(seconds)
@@ -194,6 +207,24 @@ class Ice:
         if self._flight:
             job, pending = self._flight.popleft()
             self._ingest(job, *pending.result())
+
+    def _sum(self, sums: TreeSums, seconds: float) -> bool:
+        """Take one chunk of rows from the exact sums; whether they can serve this grid."""
+        room = max(self._pace.rows(seconds), min(_LEAST_SUMMED, self._pace.most))
+        rows = self._order[self._start : self._start + room]
+        began = time.perf_counter()
+        try:
+            curves = sums.ice(rows, self.grids)
+        except UnreadableError as error:
+            if self._source.method.wish == "trees":
+                raise InputError(f"method='trees' cannot serve here: {error}") from error
+            self._refused = str(error)
+            return False
+        self._pace.learn(len(rows), time.perf_counter() - began)
+        self._start += len(rows)
+        self._finish(rows, curves.reshape(len(curves), len(rows), self._cells))
+        self._summed += len(rows)
+        return True
 
     def _restart(self) -> None:
         for _, pending in self._flight:
@@ -236,18 +267,21 @@ class Ice:
         return self._source.table.build(job.batch.rows[job.row], replaced)
 
     def _ingest(self, job: _Job, values: np.ndarray, seconds: float) -> None:
-        batch, source = job.batch, self._source
-        source.pace.learn(len(job.row), seconds)
+        batch = job.batch
+        self._source.pace.learn(len(job.row), seconds)
         batch.values[:, job.row, job.cell] = values
         batch.left -= 1
-        if batch.left:
-            return
-        rows = batch.rows
+        if not batch.left:
+            self._finish(batch.rows, batch.values)
+
+    def _finish(self, rows: np.ndarray, values: np.ndarray) -> None:
+        """Take in whole curves, (n_outputs, m, K)."""
+        source = self._source
         own = self._own[rows]
         learned = np.flatnonzero((own >= 0) & ~source.known[rows])
         if len(learned):
-            source.note(rows[learned], batch.values[:, learned, own[learned]])
-        bad = ~np.isfinite(batch.values).all(axis=(0, 2))
+            source.note(rows[learned], values[:, learned, own[learned]])
+        bad = ~np.isfinite(values).all(axis=(0, 2))
         good = slice(None)
         if bad.any():
             if source.nan_predictions == "raise":
@@ -257,12 +291,12 @@ class Ice:
             self._any_omitted = True
             good = ~bad
         weights = None if source.weights is None else source.weights[rows][good]
-        self._moments = self._moments.merge(Moments.of(batch.values[:, good], weights))
+        self._moments = self._moments.merge(Moments.of(values[:, good], weights))
         if self._values is not None:
-            self._values[:, rows] = batch.values
+            self._values[:, rows] = values
         elif self._kept_at is not None and self._kept is not None:
             at = self._kept_at[rows]
-            self._kept[:, at[at >= 0]] = batch.values[:, at >= 0]
+            self._kept[:, at[at >= 0]] = values[:, at >= 0]
         self._done += len(rows)
 
     # ---- reading -------------------------------------------------------------------------
@@ -322,7 +356,14 @@ class Ice:
             subgroup=text if subgroup is not None or self._only is not None else None,
             weights=source.weights,
             curves=self._values,
+            method=self._method(),
         )
+
+    def _method(self) -> str:
+        """Say how the rows so far were obtained."""
+        if self._summed == 0:
+            return "model calls"
+        return "exact sums over trees" if self._summed == self._done else "model calls, then exact sums over trees"
 
 
 class _Nothing:

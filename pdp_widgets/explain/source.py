@@ -8,6 +8,7 @@ rows' own values, so that none is asked for twice.
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -18,8 +19,12 @@ import numpy as np
 from pdp_widgets.compute import Evaluator, Pace
 from pdp_widgets.inputs import FeatureTable, PredictionError, Response
 
+from .method import Method
+
 if TYPE_CHECKING:
     from pdp_widgets.compute.chunks import Pending
+
+    from .method import Wish
 
 
 class Source:
@@ -36,6 +41,8 @@ class Source:
         What to do when the model predicts NaN or infinity for a row.
     seed : int
         Seed of the order in which rows are taken.
+    method : {"auto", "trees", "model"}
+        See ``Method``.
     """
 
     def __init__(
@@ -46,6 +53,7 @@ class Source:
         executor: Executor | None,
         nan_predictions: Literal["raise", "omit"],
         seed: int,
+        method: Wish = "auto",
     ) -> None:
         self.table = table
         self.response = response
@@ -66,6 +74,7 @@ class Source:
         self.known = np.zeros(table.n_rows, dtype=bool)
         """(n,) rows whose own prediction is known."""
         self.note(few, first)
+        self.method = Method(self, method)
 
     @property
     def n_outputs(self) -> int:
@@ -76,6 +85,28 @@ class Source:
         """Remember predictions at the rows' own values."""
         self.predictions[:, rows] = values
         self.known[rows] = True
+
+    def learn(self, rows: np.ndarray, seconds: float) -> None:
+        """Ask the model for the rows' own predictions where they are not known yet, for about so many seconds.
+
+        Raises
+        ------
+        PredictionError
+            When the model fails, or predicts NaN and that is not to be omitted.
+        """
+        unknown = rows[~self.known[rows]]
+        until = time.monotonic() + seconds
+        while len(unknown) and time.monotonic() < until:
+            part, unknown = np.split(unknown, [min(self.pace.rows(), len(unknown))])
+            self.take_in(part, *self.evaluator.run(self.table.build(part), len(part)))
+
+    def take_in(self, rows: np.ndarray, values: np.ndarray, seconds: float) -> None:
+        """Remember the model's answer at the rows' own values."""
+        self.pace.learn(len(rows), seconds)
+        bad = ~np.isfinite(values).all(axis=0)
+        if bad.any() and self.nan_predictions == "raise":
+            self.complain(rows[bad], "at their own values")
+        self.note(rows, values)
 
     def complain(self, rows: np.ndarray, where: str) -> None:
         """Raise for rows whose prediction is not finite, naming them."""
@@ -131,7 +162,7 @@ class Base:
                 rows = self._next_rows()
                 if len(rows):
                     block = source.table.build(rows)
-                    self._ingest(rows, *evaluator.run(block, len(rows)))
+                    source.take_in(rows, *evaluator.run(block, len(rows)))
                 return
             while len(self._flight) < evaluator.window:
                 rows = self._next_rows()
@@ -141,7 +172,7 @@ class Base:
                 self._flight.append((rows, evaluator.submit(block, len(rows))))
             if self._flight:
                 rows, pending = self._flight.popleft()
-                self._ingest(rows, *pending.result())
+                source.take_in(rows, *pending.result())
 
     def _next_rows(self) -> np.ndarray:
         """Return the next rows in the source's order that are not known, moving the cursor."""
@@ -152,14 +183,6 @@ class Base:
         unknown = np.flatnonzero(~source.known[rest])[: source.pace.rows()]
         self._cursor = self._cursor + int(unknown[-1]) + 1 if len(unknown) else len(source.order)
         return rest[unknown]
-
-    def _ingest(self, rows: np.ndarray, values: np.ndarray, seconds: float) -> None:
-        source = self._source
-        source.pace.learn(len(rows), seconds)
-        bad = ~np.isfinite(values).all(axis=0)
-        if bad.any() and source.nan_predictions == "raise":
-            source.complain(rows[bad], "at their own values")
-        source.note(rows, values)
 
 
 def run(advancing: Base) -> Iterator[int]:

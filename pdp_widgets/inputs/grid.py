@@ -105,6 +105,7 @@ def make_grid(
     percentiles: tuple[float, float] | None = None,
     weights: np.ndarray | None = None,
     given: Sequence[Any] | None = None,
+    rows: np.ndarray | None = None,
 ) -> Grid:
     """Return the grid of one feature.
 
@@ -121,6 +122,8 @@ def make_grid(
         Row weights, used in the quantiles.
     given : sequence, optional
         The caller's own points, taken as given and in the given order.
+    rows : int array, optional
+        Rows whose values, of a number or date, are the points.
     """
     if given is not None:
         return _given_grid(table, feature, given)
@@ -138,7 +141,8 @@ def make_grid(
         rows = observed.representative[levels]
         labels = [(observed.labels or [])[k] for k in levels]
     else:
-        rows, note = _spread(codes, finite, grid_size, percentiles, weights)
+        if rows is None:
+            rows, note = _spread(codes, finite, grid_size, percentiles, weights)
         labels = axis_labels(codes[rows], observed.kind)
     if infinite.any():
         left_out = f"{int(infinite.sum())} rows with infinite values are left out of the grid"

@@ -47,7 +47,8 @@ class Response:
         self.model = model
         self._ask, self.scale = _choose(model, response)
         self._given_names = None if output_names is None else [str(name) for name in output_names]
-        self._logit = response == "logit"
+        self.after: Callable[[np.ndarray], np.ndarray] | None = _log_odds if response == "logit" else None
+        """What happens to the answer of the model's method, value by value."""
         self.outputs: list[str] = []
         self.raw_labels: list[Any] = []
         """The model's own class labels, empty when outputs are no classes."""
@@ -78,10 +79,8 @@ class Response:
             values, labels = _as_outputs(answer, n_rows, classes)
         if self.scale == "decision value" and len(values) == 1 and classes and len(classes) == 2:
             labels = [classes[1]]  # the value speaks for the second class
-        if self._logit:
-            tiny = np.finfo(float).tiny
-            with np.errstate(divide="ignore"):
-                values = np.log(np.maximum(values, tiny)) - np.log(np.maximum(1 - values, tiny))
+        if self.after is not None:
+            values = self.after(values)
         if not self.outputs:
             self._name_outputs(len(values), labels)
         elif len(values) != len(self.outputs):
@@ -104,6 +103,13 @@ class Response:
     def default_output(self) -> str:
         """Return the positive class of a binary classifier, else the first output."""
         return self.outputs[1] if len(self.outputs) == 2 and self.raw_labels else self.outputs[0]
+
+    @property
+    def asks(self) -> str | None:
+        """Return the name of the model's method that is asked, None when the caller's own function is."""
+        if isinstance(self._ask, _Method):
+            return self._ask.name
+        return "predict" if isinstance(self._ask, _XGBoostBooster) else None
 
     def _classes(self) -> list[Any] | None:
         classes = getattr(self.model, "classes_", None)
@@ -290,6 +296,12 @@ def _checked(values: np.ndarray, n_rows: int) -> np.ndarray:
 def _numeric(answer: pd.Series | pd.DataFrame) -> bool:
     dtypes = [answer.dtype] if isinstance(answer, pd.Series) else list(answer.dtypes)
     return all(pd.api.types.is_numeric_dtype(dtype) for dtype in dtypes)
+
+
+def _log_odds(probabilities: np.ndarray) -> np.ndarray:
+    tiny = np.finfo(float).tiny
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(probabilities, tiny)) - np.log(np.maximum(1 - probabilities, tiny))
 
 
 def _one_hot(labels: np.ndarray, classes: list[Any]) -> np.ndarray:

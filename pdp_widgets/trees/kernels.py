@@ -309,8 +309,15 @@ def ice(
     """
     width, words = value.shape[1], grid_table.shape[1]
     holder[0, 0], holder[0, 1] = 0, 0
+    inside = np.zeros((2, words), np.uint64)
     for w in range(words):
         grid_passes[0, w] = _ONES
+        for f in range(2):
+            left = sizes[f] - 64 * w
+            if left >= 64:
+                inside[f, w] = _ONES
+            elif left > 0:
+                inside[f, w] = (_ONE << np.uint64(left)) - _ONE
     for t in range(len(start) - 1):
         first = start[t]
         out = output[t]
@@ -335,7 +342,7 @@ def ice(
                     before = holder[above, f]
                     holder[u, f] = u
                     for w in range(words):
-                        word = grid_passes[before, w] & (grid_table[e, w] ^ flip)
+                        word = grid_passes[before, w] & (grid_table[e, w] ^ flip) & inside[f, w]
                         grid_passes[u, w] = word
                         some |= word
                 if some == _ZERO:

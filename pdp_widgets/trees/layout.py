@@ -90,7 +90,7 @@ class Conditions:
         by_column = inner[np.argsort(ensemble.column[inner], kind="stable")]
         used, at = np.unique(ensemble.column[by_column], return_index=True)
         self.columns = [
-            _column(ensemble, int(c), nodes) for c, nodes in zip(used, np.split(by_column, at[1:]), strict=True)
+            _column(ensemble, int(c), nodes) for c, nodes in zip(used, np.split(by_column, at)[1:], strict=True)
         ]
         self.layout = layout
 

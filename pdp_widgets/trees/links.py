@@ -64,7 +64,7 @@ def _samme_two(raw: np.ndarray) -> np.ndarray:
 def _isolation(depths: np.ndarray, expected: float, offset: float) -> np.ndarray:
     # With a single training row the expected depth is 0; scikit-learn then sets every score to -1/2.
     relative = depths / expected if expected else np.ones_like(depths)
-    return -np.exp2(-relative) - offset
+    return -np.power(2.0, -relative) - offset
 
 
 IDENTITY = Link("identity", linear=True, apply=_identity)

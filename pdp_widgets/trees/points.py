@@ -101,7 +101,7 @@ class Points:
         wanted = np.full(self.n_slots, -1, dtype=np.int32)
         sizes = np.array([grid.size for grid in grids], dtype=np.int64)
         most = int(sizes.max(initial=1))
-        at = np.zeros((len(self._bins), most), dtype=np.int32)
+        at = np.full((len(self._bins), most), -1, dtype=np.int32)  # a column may have no level but "missing"
         where = self._slot_of[self._conditions.used]
         for f, (grid, points) in enumerate(zip(grids, bins, strict=True)):
             slot = self.slot(grid.feature)
@@ -111,6 +111,23 @@ class Points:
             at[mine, : grid.size] = arrangement.levels(points)[mine]
         table = arrangement.table(at, (most + 63) // 64)
         return View(self.layout, arrangement, self._bins, levels, wanted, sizes, table)
+
+    def steps(self, feature: Feature) -> np.ndarray:
+        """Return rows that show every step of a number or date: between their values no tree sees a difference.
+
+        Returns
+        -------
+        (B,) int array
+            Row positions by ascending value: the first row of each step, and the row of the largest value.
+        """
+        codes = self.table.observed(feature).codes
+        _, rows = np.unique(codes, return_index=True)  # NaN comes last
+        rows = rows[np.isfinite(codes[rows])]
+        mine = self._slot_of[self._conditions.used] == self.slot(feature)
+        levels = self._bins[mine][:, rows]
+        steps = np.ones(len(rows), dtype=bool)
+        steps[1:-1] = (levels[:, 1:] != levels[:, :-1]).any(axis=0)[:-1]
+        return rows[steps]
 
     def rows_as_grids(self, features: Sequence[Feature], rows: np.ndarray) -> tuple[View, np.ndarray]:
         """Return all rows together with, per feature, its values at ``rows`` as a grid, sorted.
@@ -207,7 +224,7 @@ class View:
 
     def block(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the masks of at most ``BLOCK`` rows, and the mask of them all."""
-        levels = self.levels[:, rows] if self.levels.size else self.arrangement.levels(self.bins[:, rows])
+        levels = np.take(self.levels, rows, axis=1) if self.levels.size else self.arrangement.levels(self.bins[:, rows])
         return self.arrangement.table(levels, WORDS), everything(len(rows))
 
 

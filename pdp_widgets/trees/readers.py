@@ -35,9 +35,7 @@ def read_sklearn(estimator: Any, method: str) -> Reading:
         With the reason.
     """
     name = type(estimator).__name__
-    reader = _READERS.get(home_class(estimator))
-    if reader is None:
-        raise UnreadableError(f"{name} is not a sum of trees")
+    reader = require_reader(home_class(estimator))
     if method == "predict" and is_classifier(estimator):
         raise UnreadableError("predicted class labels are votes, not a sum")
     if method == "predict" and is_outlier_detector(estimator):
@@ -45,6 +43,20 @@ def read_sklearn(estimator: Any, method: str) -> Reading:
     if not hasattr(estimator, method):
         raise UnreadableError(f"{name} has no {method}")
     return reader(estimator, method)
+
+
+def require_reader(home: type) -> Callable[[Any, str], Reading]:
+    """Return the reader of a scikit-learn class.
+
+    Raises
+    ------
+    UnreadableError
+        When there is none.
+    """
+    reader = _READERS.get(home)
+    if reader is None:
+        raise UnreadableError(f"{home.__name__} is not a sum of trees")
+    return reader
 
 
 # From rows to numbers
@@ -242,7 +254,8 @@ def _read_isolation_forest(estimator: Any, _method: str) -> Reading:
     parts = []
     for member, columns in zip(estimator.estimators_, estimator.estimators_features_, strict=True):
         tree = member.tree_
-        lengths = _depths(tree) + _average_path_length(tree.n_node_samples)
+        # Nodes on the way, plus what is expected below, minus one: in the model's order, for the sake of rounding.
+        lengths = (_depths(tree) + 1) + _average_path_length(tree.n_node_samples) - 1
         parts.append(_one_tree(tree, lengths[:, None], n, columns))
     expected = len(parts) * float(_average_path_length(np.array(estimator.max_samples_)))
     link = isolation(expected, float(estimator.offset_))

@@ -82,6 +82,21 @@ def read(estimator: Any, method: str) -> Reading:
         ) from error
 
 
+def require_trees(estimator: Any) -> None:
+    """Raise unless there is a reader for the estimator; nothing is read yet.
+
+    Raises
+    ------
+    UnreadableError
+        With the reason.
+    """
+    home = home_class(estimator)
+    if home.__module__.partition(".")[0] == "sklearn":
+        from .readers import require_reader
+
+        require_reader(home)
+
+
 def home_class(estimator: Any) -> type:
     """Return the library's class that an estimator is, or that its class leaves unchanged.
 

@@ -8,80 +8,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
-# An emulated, slower processor type slows numpy only and would flatter every ratio in which it has a smaller part.
-for variable in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
-    os.environ.pop(variable, None)
-
-import numpy as np  # noqa: E402
-
-MEASUREMENTS: dict[str, Callable[[], Iterator[Row]]] = {}
-
-
-@dataclass
-class Row:
-    """One line of the table."""
-
-    what: str
-    value: float
-    goal: float
-    unit: str
-    detail: str = ""
-
-    @property
-    def met(self) -> bool:
-        return self.value <= self.goal
-
-
-def measurement(function: Callable[[], Iterator[Row]]) -> Callable[[], Iterator[Row]]:
-    """Enter a measurement under its function's name."""
-    MEASUREMENTS[function.__name__] = function
-    return function
-
-
-def friedman(n: int = 2000) -> tuple[Any, np.ndarray]:
-    """Friedman's first function as a table with named columns."""
-    import pandas as pd
-    from sklearn.datasets import make_friedman1
-
-    X, y = make_friedman1(n, n_features=10, noise=1.0, random_state=0)
-    return pd.DataFrame(X, columns=[f"x{k}" for k in range(10)]), y
-
-
-def cpu(call: Callable[[], Any]) -> float:
-    """Return the processor time of one call, over all threads."""
-    start = time.process_time()
-    call()
-    return time.process_time() - start
-
-
-def alternate(ours: Callable[[], Any], theirs: Callable[[], Any], times: int) -> tuple[float, float]:
-    """Return the median processor times of two calls that take turns."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        ours()
-        theirs()
-        pairs = [(cpu(ours), cpu(theirs)) if turn % 2 else (cpu(theirs), cpu(ours))[::-1] for turn in range(times)]
-    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+import measure  # noqa: F401 - before numpy, whose settings it mends
+import numpy as np
+import trees  # noqa: F401 - enters its measurements
+from measure import MEASUREMENTS, Row, alternate, friedman, in_own_process, measurement
 
 
 @measurement
 def brute() -> Iterator[Row]:
-    """CPU of ICE and average on 40 points against scikit-learn's brute method: the five features that matter, a fresh Explainer."""
+    """CPU of model calls for ICE and average on 40 points against scikit-learn's brute method: the five features that matter, a fresh Explainer."""
     from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
     from sklearn.inspection import partial_dependence
 
@@ -96,7 +40,7 @@ def brute() -> Iterator[Row]:
         model.fit(X, y)
 
         def ours(features: list[str], model: Any = model) -> Any:
-            explainer = Explainer(model, X)
+            explainer = Explainer(model, X, method="model")
             return [explainer.partial_dependence(feature, progress=False) for feature in features]
 
         def theirs(features: list[str], model: Any = model, **grid: Any) -> Any:
@@ -113,7 +57,7 @@ def brute() -> Iterator[Row]:
         # The forest's most important feature has the most varied paths, and alone it bears the first small calls.
         hardest = np.divide(*alternate(lambda: ours(["x3"]), lambda: theirs(["x3"]), times))
         yield Row(
-            f"CPU / scikit-learn brute, {name}",
+            f"CPU of model calls / scikit-learn brute, {name}",
             mine / brute_time,
             goal,
             "x",
@@ -219,12 +163,10 @@ print(peak() - before)
 def million() -> Iterator[Row]:
     """Peak memory of one feature at a million rows, above X, in a process of its own (Linux)."""
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", MILLION], cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
+    printed = in_own_process(MILLION)
     yield Row(
         "peak memory above X, 1,000,000 rows",
-        float(done.stdout),
+        float(printed),
         300.0,
         "MB",
         f"{time.perf_counter() - start:.0f} s in all",
@@ -396,7 +338,7 @@ def main() -> int:
         for row in MEASUREMENTS[name]():
             missed += not row.met
             print(
-                f"{row.what:58}{row.value:>9.3g} {row.unit:<3}{'<= ' + format(row.goal, 'g'):>10} {row.unit:<3} {'ok    ' if row.met else 'MISSED'} {row.detail}",
+                f"{row.what:58}{row.value:>9.3g} {row.unit:<3}{('>= ' if row.least else '<= ') + format(row.goal, 'g'):>10} {row.unit:<3} {'ok    ' if row.met else 'MISSED'} {row.detail}",
                 flush=True,
             )
     return 1 if missed else 0

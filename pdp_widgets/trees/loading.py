@@ -1,0 +1,63 @@
+"""Getting the compiled loops ready while others go on.
+
+The first time on a machine they are compiled, which takes seconds, later they are read from disk. Both happen once per process, in a
+thread of its own; until then, and where numba is absent, whoever asks has to do without.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from typing import Literal
+
+State = Literal["idle", "loading", "ready", "failed"]
+
+
+class _Loader:
+    """The state of the one thread that loads."""
+
+    def __init__(self) -> None:
+        self.state: State = "idle"
+        self.reason = ""
+        """Why it failed."""
+        self._lock = threading.Lock()
+        self._ready = threading.Event()
+
+    def start(self) -> None:
+        """Begin loading, unless that was done before."""
+        with self._lock:
+            if self.state != "idle":
+                return
+            if importlib.util.find_spec("numba") is None:
+                self._fail("exact sums over trees need numba; install pdp_widgets[trees]")
+                return
+            self.state = "loading"
+            # No daemon: a thread that is stopped while it compiles may take the process with it.
+            threading.Thread(target=self._load, name="pdp_widgets-compile", daemon=False).start()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the end of loading; whether the loops are ready."""
+        self._ready.wait(timeout)
+        return self.state == "ready"
+
+    def _load(self) -> None:
+        try:
+            from . import warmup
+
+            for number, step in enumerate(warmup.STEPS):
+                if number > 0 and not threading.main_thread().is_alive():
+                    return  # the process is about to end: do not hold it up
+                step()
+                if number == 0:  # the rest serves other questions, which may compile for themselves
+                    self.state = "ready"
+                    self._ready.set()
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the compiler, model calls still serve
+            if self.state != "ready":
+                self._fail(f"the compiled sums over trees do not work here ({type(error).__name__}: {error})")
+
+    def _fail(self, reason: str) -> None:
+        self.state, self.reason = "failed", reason
+        self._ready.set()
+
+
+loader = _Loader()

@@ -1,0 +1,293 @@
+"""Which way the explainer takes, exact sums over trees or model calls: the same numbers, the reason in words, nobody waits."""
+
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    AdaBoostRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from pdp_widgets import Explainer
+from pdp_widgets.explain import method as way
+from pdp_widgets.inputs import InputError, PredictionError
+from pdp_widgets.trees.loading import loader
+from pdp_widgets.trees.sums import TreeSums
+
+pytest.importorskip("numba", reason="exact sums over trees need numba")
+
+RNG = np.random.default_rng(0)
+N = 700
+X = pd.DataFrame(
+    {
+        "a": RNG.normal(size=N),
+        "b": RNG.integers(0, 6, N),
+        "c": RNG.choice(["red", "green", "blue"], N),
+        "d": np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(size=N)),
+    }
+)
+Y = X["a"] * (X["b"] > 2) + (X["c"] == "red") * X["d"].fillna(2) + RNG.normal(size=N) / 10
+NUMBERS = X[["a", "b"]]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _compiled():
+    loader.start()
+    assert loader.wait(120)
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    columns = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["c"]),
+        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["a", "d"]),
+        remainder="passthrough",
+    )
+    return make_pipeline(columns, RandomForestRegressor(15, random_state=0)).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def boosted():
+    return GradientBoostingRegressor(n_estimators=30, random_state=0).fit(NUMBERS, Y)
+
+
+def agree(model, frame, feature, **options):
+    """Assert that both ways give the same numbers; return the exact explainer."""
+    exact, asked = (Explainer(model, frame, method=wish, **options) for wish in ("trees", "model"))
+    for subgroup in (None, frame.iloc[:, 0] > frame.iloc[:, 0].median()):
+        ours, theirs = (e.partial_dependence(feature, subgroup=subgroup) for e in (exact, asked))
+        assert ours.method == "exact sums over trees"
+        assert theirs.method == "model calls"
+        scale = np.abs(theirs.individual).max()
+        np.testing.assert_allclose(ours.individual, theirs.individual, rtol=0, atol=1e-10 * scale)
+        np.testing.assert_allclose(ours.average, theirs.average, rtol=0, atol=1e-10 * scale)
+        assert ours.rows_done == theirs.rows_done
+    assert exact.rows_asked <= 1000 < asked.rows_asked
+    return exact
+
+
+@pytest.mark.parametrize("feature", ["a", "b", "c", "d", ("a", "c"), ("d", "b")])
+def test_a_pipeline_that_keeps_columns_apart_takes_the_exact_way(pipeline, feature):
+    exact = agree(pipeline, X, feature)
+    assert exact.method == "trees: exact sums over the 15 trees of RandomForestRegressor"
+
+
+def test_weights_outputs_and_scales(boosted):
+    agree(boosted, NUMBERS, "a", sample_weight=RNG.random(N))
+    three = np.digitize(Y, [-0.5, 0.5])
+    agree(RandomForestClassifier(10, random_state=0).fit(NUMBERS, three), NUMBERS, "b")
+    two = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(NUMBERS, Y > 0)
+    for response in ("probability", "logit", "decision"):
+        agree(two, NUMBERS, "a", response=response)
+
+
+def test_of_a_response_that_is_not_linear_the_responses_are_averaged():
+    model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(NUMBERS, Y > 0)
+    explained = Explainer(model, NUMBERS, method="trees").partial_dependence("a")
+    decision = Explainer(model, NUMBERS, method="trees", response="decision").partial_dependence("a")
+    link_of_average = 1 / (1 + np.exp(-decision.average[0]))
+    np.testing.assert_allclose(explained.average[1], explained.individual[1].mean(axis=0), atol=1e-12)
+    assert np.abs(explained.average[1] - link_of_average).max() > 1e-3
+
+
+def test_missing_values_and_categories_of_histogram_boosting():
+    frame = X.assign(c=X["c"].astype("category"))
+    model = HistGradientBoostingRegressor(max_iter=15, categorical_features="from_dtype").fit(frame, Y)
+    for feature in ("c", "d", ("c", "d")):
+        agree(model, frame, feature)
+
+
+def test_a_grid_of_ones_own_in_any_order(boosted):
+    points = [2.0, -1.0, 2.0, 0.25, 100.0, -100.0]
+    for wish in ("trees", "model"):
+        result = Explainer(boosted, NUMBERS, method=wish).partial_dependence("a", grid=points)
+        by_hand = [boosted.predict(NUMBERS.assign(a=point)).mean() for point in points]
+        np.testing.assert_allclose(result.average[0], by_hand, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (LinearRegression().fit(NUMBERS, Y), "LinearRegression is not a sum of trees"),
+        (AdaBoostRegressor(n_estimators=3).fit(NUMBERS, Y), "median"),
+        (make_pipeline(PCA(), RandomForestRegressor(3)).fit(NUMBERS, Y), "PCA mixes columns"),
+        (lambda frame: frame["a"], "function"),
+    ],
+    ids=["no trees", "median", "mixed columns", "function"],
+)
+def test_other_models_are_asked_and_the_reason_is_said(model, reason):
+    explainer = Explainer(model, NUMBERS)
+    result = explainer.partial_dependence("a")
+    assert result.method == "model calls"
+    assert explainer.method.startswith("model calls: ")
+    assert reason in explainer.method
+    with pytest.raises(InputError, match=reason):
+        Explainer(model, NUMBERS, method="trees").partial_dependence("a")
+
+
+def test_class_labels_are_votes(boosted):
+    model = RandomForestClassifier(5, random_state=0).fit(NUMBERS, Y > 0)
+    explainer = Explainer(model, NUMBERS, response="predict")
+    assert explainer.partial_dependence("a").method == "model calls"
+    assert "votes" in explainer.method
+    assert Explainer(boosted, NUMBERS, method="model").method == "model calls: asked for"
+    with pytest.raises(InputError, match=r"method 'tree' .* did you mean 'trees'"):
+        Explainer(boosted, NUMBERS, method="tree")
+
+
+def test_a_reading_that_is_wrong_is_noticed_once_and_not_used(boosted, monkeypatch):
+    right = TreeSums.predict
+
+    def wrong(self, rows):
+        return right(self, rows) + (rows == rows.max()) * 1e-7 * np.abs(right(self, rows)).max()
+
+    monkeypatch.setattr(TreeSums, "predict", wrong)
+    explainer = Explainer(boosted, NUMBERS)
+    with pytest.warns(UserWarning, match="asked instead") as caught:
+        result = explainer.partial_dependence("a")
+    assert len(caught) == 1
+    assert result.method == "model calls"
+    assert "1 of 700 rows differ" in explainer.method
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        explainer.partial_dependence("b")
+
+
+def test_a_grid_that_the_preprocessing_refuses_goes_to_the_model(pipeline):
+    explainer = Explainer(pipeline, X)
+    assert explainer.partial_dependence("c").method == "exact sums over trees"
+    with pytest.raises(PredictionError, match="purple"):  # the model's own complaint, not one about trees
+        explainer.partial_dependence("c", grid=["red", "purple"])
+    with pytest.raises(InputError, match="method='trees' cannot serve"):
+        Explainer(pipeline, X, method="trees").partial_dependence("c", grid=["red", "purple"])
+
+
+class Slowly:
+    """Stands for the loader of the compiled loops, which is ready when a test says so."""
+
+    state = "loading"
+    reason = ""
+
+    def start(self):
+        pass
+
+
+def test_model_calls_serve_until_the_loops_are_compiled(boosted, monkeypatch):
+    monkeypatch.setattr(way, "loader", Slowly())
+    explainer = Explainer(boosted, NUMBERS)
+    growing = explainer.iter_partial_dependence("a")
+    first = next(growing)
+    assert first.method == "model calls"
+    assert 0 < first.rows_done < N
+    assert "until" in explainer.method
+    way.loader.state = "ready"
+    *_, last = growing
+    assert last.method == "model calls, then exact sums over trees"
+    expected = Explainer(boosted, NUMBERS, method="model").partial_dependence("a")
+    np.testing.assert_allclose(last.individual, expected.individual, atol=1e-12)
+    assert explainer.partial_dependence("b").method == "exact sums over trees"
+
+
+def test_without_numba_the_reason_names_the_extra(boosted, monkeypatch):
+    absent = type(loader)()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(way, "loader", absent)
+    explainer = Explainer(boosted, NUMBERS)
+    assert explainer.partial_dependence("a").method == "model calls"
+    assert explainer.method == "model calls: exact sums over trees need numba; install pdp_widgets[trees]"
+
+
+def test_a_slow_model_is_checked_on_few_rows(boosted):
+    explainer = Explainer(boosted, NUMBERS)
+    source = explainer._source
+    evaluate, asked = source.evaluator.run, []
+
+    def slowly(block, n_rows):
+        asked.append(n_rows)
+        time.sleep(0.005 * n_rows)
+        values, seconds = evaluate(block, n_rows)
+        return values, seconds + 0.005 * n_rows
+
+    source.evaluator.run = slowly
+    assert explainer.partial_dependence("a").method == "exact sums over trees"
+    assert sum(asked) < 300
+
+
+def test_an_interrupted_computation_goes_on(boosted, monkeypatch):
+    explainer = Explainer(boosted, NUMBERS, method="trees")
+    right = TreeSums.ice
+    calls = []
+
+    def interrupted(self, rows, grids):
+        if len(grids):
+            calls.append(len(rows))
+            if len(calls) == 2:
+                raise KeyboardInterrupt
+        return right(self, rows, grids)
+
+    monkeypatch.setattr(TreeSums, "ice", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        explainer.partial_dependence("a")
+    result = explainer.partial_dependence("a")
+    assert result.complete
+    assert sum(calls) == N + calls[1]
+    expected = Explainer(boosted, NUMBERS, method="model").partial_dependence("a")
+    np.testing.assert_allclose(result.average, expected.average, atol=1e-12)
+
+
+def test_an_executor_is_for_model_calls(boosted):
+    with ThreadPoolExecutor(2) as executor:
+        result = Explainer(boosted, NUMBERS, executor=executor, method="trees").partial_dependence("a")
+    assert result.method == "exact sums over trees"
+
+
+def test_steps_hold_the_whole_step_function(boosted):
+    explainer = Explainer(boosted, NUMBERS, method="trees")
+    result = explainer.partial_dependence("a", grid="steps")
+    points = result.grid_values[0]
+    assert 40 < len(points) < 200
+    observed = np.sort(NUMBERS["a"].unique())
+    at = np.searchsorted(points, observed, side="right") - 1
+    everywhere = Explainer(boosted, NUMBERS, method="model").partial_dependence("a", grid=observed)
+    np.testing.assert_allclose(result.average[0][at], everywhere.average[0], atol=1e-12)
+    # No two neighbouring points are on the same step, but for the last one, which closes the axis.
+    changes = np.abs(np.diff(result.individual[0], axis=1)).max(axis=0)
+    assert (changes[:-1] > 0).all()
+    pair = explainer.partial_dependence(("b", "a"), grid="steps")
+    assert pair.average.shape == (1, len(pair.grid_values[0]), len(points))
+
+
+def test_steps_need_trees_and_have_a_limit():
+    with pytest.raises(InputError, match=r"grid='steps' needs the exact sums over trees.*not a sum of trees"):
+        Explainer(LinearRegression().fit(NUMBERS, Y), NUMBERS).partial_dependence("a", grid="steps")
+    many = RandomForestRegressor(10, random_state=0).fit(NUMBERS, Y)
+    with pytest.raises(InputError, match=r"'a' has \d+ steps"):
+        Explainer(many, NUMBERS).partial_dependence("a", grid="steps")
+
+
+def test_the_widget_takes_the_exact_way(boosted):
+    from pdp_widgets import PDPWidget
+
+    widget = PDPWidget(boosted, NUMBERS)
+    widget._repr_mimebundle_()
+    try:
+        assert widget._controller.wait(60)
+        assert widget.explainer.method.startswith("trees: ")
+        assert widget.explainer.rows_asked <= N + 4
+        assert all(widget.explainer.ice(name).complete for name in NUMBERS)
+    finally:
+        widget.close()
