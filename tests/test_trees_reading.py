@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tree_tools import assert_read, fit, table
 
+from pdp_widgets.trees import links
 from pdp_widgets.trees.ensemble import UnreadableError
 from pdp_widgets.trees.reading import read
 
@@ -122,6 +123,16 @@ def test_a_subclass_that_answers_as_its_parent_is_read():
     model = fit(Configured())
     assert read(model, "predict").family == "Configured"
     assert_read(model, table())
+
+
+def test_links_keep_their_limits_at_large_sums():
+    one, three = np.array([[-1e4, 0, 1e4]]), np.array([[1e4, 0], [0, 0], [-1e4, 0]])
+    assert links.SIGMOID.apply(one).tolist() == [[1, 0.5, 0], [0, 0.5, 1]]
+    assert links.samme(2).apply(one).tolist() == [[1, 0.5, 0], [0, 0.5, 1]]
+    for link in (links.SOFTMAX, links.samme(3)):
+        assert link.apply(three).tolist() == [[1, 1 / 3], [0, 1 / 3], [0, 1 / 3]]
+    np.testing.assert_allclose(links.ONE_VS_REST.apply(three), [[2 / 3, 1 / 3], [1 / 3, 1 / 3], [0, 1 / 3]], rtol=1e-15)
+    assert links.EXP.apply(np.array([[-1e4, 0]])).tolist() == [[0, 1]]
 
 
 def test_no_boosting_library_is_imported_for_scikit_learn():

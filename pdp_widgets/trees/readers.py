@@ -196,7 +196,7 @@ def _members(estimator: Any, members: Sequence[Any], method: str) -> list[Readin
 def _average(estimator: Any, readings: Sequence[Reading], shares: Sequence[float]) -> Reading:
     """Return the sum of readings times their shares."""
     family, first = type(estimator).__name__, readings[0]
-    same = [(r.encode, r.ensemble.precision, r.ensemble.n_raw, r.ensemble.width) for r in readings]
+    same = [(r.encode, r.ensemble.precision, r.ensemble.n_raw) for r in readings]
     if any(other != same[0] for other in same):
         raise UnreadableError(f"the members of {family} take their columns, or give their outputs, in different ways")
     parts = [

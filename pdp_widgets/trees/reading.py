@@ -141,9 +141,5 @@ def _redefined(estimator: Any, home: type) -> list[str]:
     kinds = type(estimator).__mro__
     names = {name for kind in kinds[: kinds.index(home)] for name in vars(kind) if hasattr(home, name)}
     # scikit-learn itself lays set_..._request methods into every subclass.
-    names = {name for name in names - _HARMLESS if not name.startswith("set_") and not _is_magic(name)}
+    names = {name for name in names - _HARMLESS if not name.startswith(("set_", "__"))}
     return sorted(names | set(_ASKED).intersection(getattr(estimator, "__dict__", ())))
-
-
-def _is_magic(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__") and name != "__getattribute__"
