@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import threading
+import time
 from typing import Literal
 
 State = Literal["idle", "loading", "ready", "failed"]
@@ -21,24 +22,34 @@ class _Loader:
         self.reason = ""
         """Why it failed."""
         self._lock = threading.Lock()
-        self._ready = threading.Event()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Begin loading, unless that was done before."""
         with self._lock:
-            if self.state != "idle":
+            if self.state != "idle" and not self._lost():
                 return
             if importlib.util.find_spec("numba") is None:
                 self._fail("exact sums over trees need numba; install pdp_widgets[trees]")
                 return
             self.state = "loading"
             # No daemon: a thread that is stopped while it compiles may take the process with it.
-            threading.Thread(target=self._load, name="pdp_widgets-compile", daemon=False).start()
+            self._thread = threading.Thread(target=self._load, name="pdp_widgets-compile", daemon=False)
+            self._thread.start()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end of loading; whether the loops are ready."""
-        self._ready.wait(timeout)
+        end = None if timeout is None else time.monotonic() + timeout
+        while self.state == "loading" and (end is None or time.monotonic() < end):
+            if self._lost():
+                self.start()
+            self._ended.wait(0.1)  # an endless wait cannot be interrupted on every platform
         return self.state == "ready"
+
+    def _lost(self) -> bool:
+        """Whether nobody loads any more: this process was forked from one that did."""
+        return self.state == "loading" and self._thread is not None and not self._thread.is_alive()
 
     def _load(self) -> None:
         try:
@@ -50,14 +61,14 @@ class _Loader:
                 step()
                 if number == 0:  # the rest serves other questions, which may compile for themselves
                     self.state = "ready"
-                    self._ready.set()
+                    self._ended.set()
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the compiler, model calls still serve
             if self.state != "ready":
                 self._fail(f"the compiled sums over trees do not work here ({type(error).__name__}: {error})")
 
     def _fail(self, reason: str) -> None:
         self.state, self.reason = "failed", reason
-        self._ready.set()
+        self._ended.set()
 
 
 loader = _Loader()

@@ -22,7 +22,8 @@ from .layout import Arrangement, Conditions, Layout
 if TYPE_CHECKING:
     from pdp_widgets.inputs import Feature, FeatureTable, Grid
 
-_ENCODED_ROWS = 20_000  # encoded at once: a float64 copy of the model's columns
+_ENCODED = 4 * 2**20  # numbers encoded at once: a float64 copy of the model's columns
+_MOST_BYTES = 2**29  # of what is kept of the rows
 _KEPT_LEVELS = 8 * 2**20  # entries of the rows' levels that are kept rather than looked up block by block
 _KEPT_GRIDS = 1000
 _PROBES = 256  # rows that tell which columns a feature moves
@@ -157,11 +158,17 @@ class Points:
 
     def _of_rows(self) -> np.ndarray:
         """(C, n) bins of all rows, in the smallest type that holds them."""
-        n = self.table.n_rows
-        small = self._conditions.most_bins <= np.iinfo(np.int16).max
-        bins = np.empty((len(self._conditions.columns), n), dtype=np.int16 if small else np.int32)
-        for start in range(0, n, _ENCODED_ROWS):
-            rows = np.arange(start, min(start + _ENCODED_ROWS, n))
+        n, wide = self.table.n_rows, len(self._slot_of)
+        dtype = np.dtype(np.int16 if self._conditions.most_bins <= np.iinfo(np.int16).max else np.int32)
+        columns = len(self._conditions.columns)
+        if columns * n * dtype.itemsize > _MOST_BYTES:
+            raise UnreadableError(
+                f"{n:,} rows of {columns:,} columns take more memory than is used here; background=... samples rows"
+            )
+        bins = np.empty((columns, n), dtype=dtype)
+        step = max(1, _ENCODED // max(wide, 1))
+        for start in range(0, n, step):
+            rows = np.arange(start, min(start + step, n))
             bins[:, rows] = self._conditions.bins(self._encode(self.table.build(rows)))
         return bins
 

@@ -177,13 +177,14 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-_pools: dict[int, ThreadPoolExecutor] = {}
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _pools_lock = threading.Lock()
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return threads that are shared by all sums: the compiled loops hold no lock."""
+    key = (os.getpid(), threads)  # a forked process has not got its parent's threads
     with _pools_lock:
-        if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="pdp_widgets-trees")
-        return _pools[threads]
+        if key not in _pools:
+            _pools[key] = ThreadPoolExecutor(threads, thread_name_prefix="pdp_widgets-trees")
+        return _pools[key]
