@@ -37,13 +37,13 @@ class Columns:
         UnreadableError
             When the library would refuse the rows, or take them in a way that is not known here.
         """
+        shape = np.shape(rows)
+        if len(shape) != 2 or shape[1] != self.n_columns:
+            raise UnreadableError(f"it was fitted to {self.n_columns} columns, not to rows of shape {shape}")
         try:
-            values = self.numbers(rows)
+            return self.numbers(rows).astype(float, copy=False)
         except (TypeError, ValueError) as error:
             raise UnreadableError(f"its rows could not be turned into numbers ({error})") from error
-        if values.ndim != 2 or values.shape[1] != self.n_columns:
-            raise UnreadableError(f"it was fitted to {self.n_columns} columns, not to rows of shape {values.shape}")
-        return values.astype(float, copy=False)
 
     def numbers(self, rows: Any) -> np.ndarray:
         """Return rows as an array of numbers, in the precision that the library takes them in."""
@@ -144,6 +144,8 @@ class LightGBMColumns(Columns):
         categories = None if self.categories is None else list(self.categories)
         for j, series in enumerate(_series(frame)):
             if isinstance(series.dtype, pd.CategoricalDtype):
+                if categories == []:
+                    raise UnreadableError(f"it was not fitted to categories in column {series.name!r}")
                 if categories is not None:
                     # The first category column has the first list, wherever it stands.
                     known = list(categories.pop(0))
