@@ -18,7 +18,7 @@ from tree_tools import edges, fit
 from tree_tools import table as fitted_rows
 
 from pdp_widgets.inputs import Feature, FeatureTable, make_grid
-from pdp_widgets.trees import kernels, means, points, sums
+from pdp_widgets.trees import counts, kernels, means, points, sums
 from pdp_widgets.trees.ensemble import TreeEnsemble, UnreadableError, stack
 from pdp_widgets.trees.links import IDENTITY, SIGMOID, SOFTMAX
 from pdp_widgets.trees.means import joint_means, partial_dependence
@@ -288,8 +288,10 @@ def test_cutting_the_work_into_pieces_changes_nothing(threads):
     X[rng.random(X.shape) < 0.1] = np.nan
     expected = everything(Case(ensemble, X, threads=threads))
     for module, cut in (
-        (means, {"_MOST_MASSES": 1, "_MOST_JOINT": 1}),
-        (means, {"_MOST_MASSES": 999, "_MOST_JOINT": 2 * 2 * 1024}),
+        (counts, {"_MOST_MASSES": 1}),
+        (counts, {"_MOST_MASSES": 999}),
+        (means, {"_MOST_JOINT": 1}),
+        (means, {"_MOST_JOINT": 2 * 2 * 1024}),
         (sums, {"_MOST_STEPS": 1}),
         (points, {"_KEPT_LEVELS": 0, "_ENCODED": 28, "_KEPT_GRIDS": 1, "_PROBES": 1}),
     ):
@@ -384,9 +386,9 @@ def test_a_response_that_is_not_affine_in_the_sums_is_taken_row_by_row(link, n_r
     np.testing.assert_allclose(case.sums.ice(case.all, [grid]), expected, rtol=0, atol=1e-12)
     expected = np.arctan(link.apply(case.mixed(case.all, case.all[:5], grid.feature)))
     np.testing.assert_allclose(case.sums.cross(case.all, case.all[:5], [grid.feature]), expected, rtol=0, atol=1e-12)
-    for average in (lambda: partial_dependence(case.sums, [grid]), lambda: joint_means(case.sums, case.features)):
-        with pytest.raises(AssertionError, match="not affine"):
-            average()
+    averages = partial_dependence(case.sums, [grid]).singles[0]
+    curves = np.arctan(link.apply(case.at_points(case.all, [grid])))
+    np.testing.assert_allclose(averages, curves.mean(axis=1), rtol=0, atol=1e-12)
 
 
 def asked(model, method, table, rows, grids):
@@ -443,14 +445,40 @@ def test_curves_and_averages_of_models_are_what_the_models_answer(model, method,
         np.testing.assert_allclose(trees.ice(rows, [grid]), curves, **close)
     np.testing.assert_allclose(trees.ice(rows, [grids[2], grids[0]]), surface, **close)
     assert trees.linear == linear
-    if linear:
-        answer = partial_dependence(trees, grids, [(2, 0)], rows=rows)
-        for curve, curves in zip(answer.singles, expected, strict=True):
-            np.testing.assert_allclose(curve, curves.mean(axis=1), **close)
-        np.testing.assert_allclose(answer.pairs[0], surface.mean(axis=1), **close)
-    else:
+    answer = partial_dependence(trees, grids, [(2, 0)], rows=rows)
+    for curve, curves in zip(answer.singles, expected, strict=True):
+        np.testing.assert_allclose(curve, curves.mean(axis=1), **close)
+    np.testing.assert_allclose(answer.pairs[0], surface.mean(axis=1), **close)
+    if not linear:
         decisions = partial_dependence(TreeSums(table, model, "decision_function"), grids, rows=rows).singles[3]
         assert np.abs(trees.link.apply(decisions) - expected[3].mean(axis=1)).max() > 1e-3
+
+
+@pytest.mark.parametrize(("model", "method", "linear"), MODELS.values(), ids=MODELS)
+def test_averages_at_the_rows_are_those_of_the_models_answers(model, method, linear):
+    X, price = homes()
+    model.fit(X, price if method == "predict" else np.digitize(price, np.quantile(price, [0.3, 0.7])))
+    table, rows = FeatureTable(X), np.arange(0, len(X), 9)
+    n, features = len(rows), list(table.features.values())
+    weights = np.random.default_rng(1).random(n)
+    with mock.patch.object(means, "_CROSSED", 16):  # the rows do not fit into one block of these
+        found = joint_means(TreeSums(table, model, method), features, [(3, 0), (1, 2)], rows=rows, weights=weights)
+
+    def average(names):
+        """Average over the rows with the named columns as in each row."""
+        rest, own = np.repeat(rows, n), np.tile(rows, n)
+        block = pd.DataFrame({name: X[name].take(own if name in names else rest).array for name in X})
+        answer = getattr(model, method)(block).reshape(n, n, -1)
+        return np.average(answer, axis=0, weights=weights).T
+
+    close = {"rtol": 0, "atol": 1e-11 * np.abs(found.prediction).max()}
+    np.testing.assert_allclose(found.prediction, average(list(X)), **close)
+    np.testing.assert_allclose(found.mean[:, None], average([])[:, :1], **close)
+    for k, name in enumerate(X):
+        np.testing.assert_allclose(found.single[:, k], average([name]), **close)
+        np.testing.assert_allclose(found.rest[:, k], average([other for other in X if other != name]), **close)
+    for number, names in enumerate([("rooms", "age"), ("rent", "town")]):
+        np.testing.assert_allclose(found.joint[:, number], average(names), **close)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -495,7 +523,7 @@ def picky(frame):
 
 @pytest.mark.parametrize(
     ("encode", "reason"),
-    [(leaking, "moving 'x0' moves a column of the model that is not its own"), (picky, "too large")],
+    [(leaking, "a point of the grid of 'x0' moves a column"), (picky, "too large")],
 )
 def test_grids_that_move_other_columns_or_cannot_be_encoded_are_refused(encode, reason):
     rng = np.random.default_rng(12)

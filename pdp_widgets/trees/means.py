@@ -1,32 +1,29 @@
-"""Averages over rows of a sum of trees, from how many rows each leaf would hold: no curve is computed.
+"""Averages over rows of a sum of trees: partial dependence at grid points, and at the rows' own values.
 
-A leaf with the features J on its path contributes, when the features S are moved, its value times the share of rows that satisfy
-its conditions on J without S. So one count of rows per leaf and per one or two features gives the partial dependence of every
-feature and pair, at any points, for any weights. This holds where the response is affine in the sums; elsewhere the *responses* of
-rows must be averaged (``TreeSums.ice``, ``TreeSums.cross``).
+Where the response is affine in the sums they follow from counts of rows (``counts.py``), and no curve is computed. Elsewhere the
+*responses* are averaged, never the sums, row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import kernels
-from .kernels import BLOCK, WORDS
+from .counts import Spread, at_rows, masses
 from .sums import parts
 
 if TYPE_CHECKING:
     from pdp_widgets.inputs import Feature, Grid
 
-    from .points import View
     from .sums import TreeSums
 
-_MOST_MASSES = 4 * 2**20  # float64 masses of trees that are weighed together
 _MOST_JOINT = 4 * 2**20  # float64 averages of pairs that are computed together
+_CURVES = 4096  # rows whose responses are held at once
+_CROSSED = 1024  # rows crossed with as many others at once
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,8 @@ class JointMeans:
     pairs: tuple[tuple[int, int], ...]
     """Positions in ``features``."""
     interaction: np.ndarray
-    """(n_outputs, P, n) joint minus both single ones plus the mean; zero for pairs that are on no path together."""
+    """(n_outputs, P, n) joint minus both single ones plus the mean. Where the response is affine in the sums it is exactly
+    zero for two features that are on no path together."""
 
     @property
     def joint(self) -> np.ndarray:
@@ -82,11 +80,10 @@ def partial_dependence(
     Parameters
     ----------
     sums : TreeSums
-        With a response that is affine in the sums (``sums.linear``).
     grids : sequence of Grid
         Of different features.
     pairs : sequence of (int, int)
-        Positions in ``grids``.
+        Positions in ``grids``; each pair once.
     rows : (m,) int array, optional
         Average over these rows only.
     weights : (m,) float array, optional
@@ -97,8 +94,13 @@ def partial_dependence(
     UnreadableError
         When the points of a grid cannot be encoded, or move columns of other features.
     """
-    assert sums.linear, "averages of a response that is not affine are averages of curves"
     rows = np.arange(sums.points.table.n_rows) if rows is None else rows
+    if not sums.linear:
+        shares = _shares(rows, weights)
+        return Means(
+            [_average(sums, rows, shares, [grid]) for grid in grids],
+            [_average(sums, rows, shares, [grids[j], grids[k]]) for j, k in pairs],
+        )
     view = sums.points.view(grids)
     n_raw, most = sums.ensemble.n_raw, int(view.sizes.max(initial=1))
     at_once = max(1, _MOST_JOINT // (n_raw * most**2))
@@ -106,8 +108,8 @@ def partial_dependence(
     surfaces: list[np.ndarray] = []
     for start in range(0, max(len(pairs), 1), at_once):
         some = pairs[start : start + at_once]
-        spread = _Spread(sums, view, some, with_surface=True)
-        for trees, start_of, mass in _masses(sums, view, rows, weights, with_pairs=len(some) > 0):
+        spread = Spread(sums, view, some, with_surface=True)
+        for trees, start_of, mass in masses(sums, view, rows, weights, with_pairs=len(some) > 0):
             spread.add(trees, start_of, mass)
         single, mean = spread.singles()
         singles = singles or [sums.respond(single[:, f, : grid.size] + mean[:, None]) for f, grid in enumerate(grids)]
@@ -131,18 +133,19 @@ def joint_means(
     Parameters
     ----------
     sums : TreeSums
-        With a response that is affine in the sums (``sums.linear``).
     features : sequence of Feature
     pairs : sequence of (int, int), optional
-        Positions in ``features``; all pairs by default.
+        Positions in ``features``, each pair once; all pairs by default.
     rows : (n,) int array, optional
         Average over these rows, and evaluate at them; all rows by default.
     weights : (n,) float array, optional
         One weight per row, any positive scale.
     """
-    assert sums.linear, "averages of a response that is not affine are averages of responses"
     rows = np.arange(sums.points.table.n_rows) if rows is None else rows
     pairs = tuple(combinations(range(len(features)), 2)) if pairs is None else tuple(pairs)
+    names = tuple(feature.name for feature in features)
+    if not sums.linear:
+        return _crossed(sums, features, names, pairs, rows, _shares(rows, weights))
     view, order = sums.points.rows_as_grids(features, rows)
     back = np.argsort(order, axis=1)  # from the sorted points to the rows
     ensemble, n = sums.ensemble, len(rows)
@@ -151,137 +154,68 @@ def joint_means(
     interaction = np.empty((len(zero), len(pairs), n))
     for start in range(0, max(len(pairs), 1), at_once):
         some = pairs[start : start + at_once]
-        spread = _Spread(sums, view, some, with_surface=False)
+        spread = Spread(sums, view, some, with_surface=False)
         prediction = np.repeat(ensemble.base[:, None], n, axis=1)
         rest = np.zeros((ensemble.n_raw, len(features), n))
         joint = np.zeros((ensemble.n_raw, len(some), n))
-        for trees, start_of, mass in _masses(sums, view, rows, weights, with_pairs=len(some) > 0):
+        for trees, start_of, mass in masses(sums, view, rows, weights, with_pairs=len(some) > 0):
             spread.add(trees, start_of, mass)
             spread.add_at_rows(trees, start_of, mass, rows, prediction, rest, joint)
         sorted_single, mean = spread.singles()
         if start == 0:
-            single = sums.respond(_at(sorted_single, back) + mean[:, None, None])
+            single = sums.respond(at_rows(sorted_single, back) + mean[:, None, None])
             others = sums.respond(rest + prediction[:, None])
         for number, (j, k) in enumerate(some):
             joint[:, number] -= spread.part[:, number, 0][:, back[j]] + spread.part[:, number, 1][:, back[k]]
             joint[:, number] += spread.pair_constant[:, number, None]
         interaction[:, start : start + len(some)] = sums.respond(joint) - zero[..., None]
     return JointMeans(
-        tuple(feature.name for feature in features), rows, sums.respond(mean[:, None])[:, 0],
+        names, rows, sums.respond(mean[:, None])[:, 0],
         sums.respond(prediction), single, others, pairs, interaction,
     )  # fmt: skip
 
 
-class _Spread:
-    """Steps of averages over grid points, tree by tree."""
-
-    def __init__(self, sums: TreeSums, view: View, pairs: Sequence[tuple[int, int]], *, with_surface: bool) -> None:
-        n_raw, n, most = sums.ensemble.n_raw, len(view.sizes), int(view.sizes.max(initial=1))
-        self._sums, self._view, self._pairs = sums, view, pairs
-        self._pair_at = np.full((max(n, 1), max(n, 1)), -1, dtype=np.int32)
-        for number, (j, k) in enumerate(pairs):
-            self._pair_at[j, k] = self._pair_at[k, j] = number
-        self._pair_first = np.array([j for j, _ in pairs], dtype=np.int32)
-        self._with_surface = with_surface and len(pairs) > 0
-        self.single = np.zeros((n_raw, n, most))
-        self.single_constant = np.zeros((n_raw, n))
-        self.part = np.zeros((n_raw, len(pairs), 2, most))
-        self.pair_constant = np.zeros((n_raw, len(pairs)))
-        axes = (most, most) if self._with_surface else (0, 0)
-        self.surface = np.zeros((n_raw, len(pairs), *axes))
-        self.mean = sums.ensemble.base.copy()
-
-    def add(self, trees: tuple[int, int], start_of: np.ndarray, mass: np.ndarray) -> None:
-        """Add some trees."""
-        view, layout, ensemble = self._view, self._view.layout, self._sums.ensemble
-        most = self.single.shape[2]
-        kernels.spread(
-            trees, *view.features, layout.slot, layout.leaf_tree, layout.member_start, layout.member, layout.value,
-            ensemble.output, start_of, mass, view.wanted, view.sizes, view.grid_table, self._pair_at, self._pair_first,
-            self._with_surface, np.empty((layout.most_nodes, view.grid_table.shape[1]), np.uint64),
-            np.empty(most + 1, np.int64), np.empty(most + 1, np.int64),
-            self.single, self.single_constant, self.part, self.pair_constant, self.surface,
-        )  # fmt: skip
-        leaves = slice(layout.leaf_tree[trees[0]], layout.leaf_tree[trees[1]])
-        first = np.repeat(ensemble.output[slice(*trees)], np.diff(layout.leaf_tree[trees[0] : trees[1] + 1]))
-        averages = layout.value[leaves] * mass[start_of[:-1], None]
-        for o in range(ensemble.width):
-            self.mean += np.bincount(first + o, averages[:, o], minlength=ensemble.n_raw)
-
-    def add_at_rows(
-        self, trees: tuple[int, int], start_of: np.ndarray, mass: np.ndarray, rows: np.ndarray,
-        prediction: np.ndarray, rest: np.ndarray, joint: np.ndarray,
-    ) -> None:  # fmt: skip
-        """Add some trees' averages at the rows' own values."""
-        view, layout, ensemble = self._view, self._view.layout, self._sums.ensemble
-
-        def work(part: slice) -> None:
-            table, everything = view.block(rows[part])
-            m = len(rows[part])
-            sums = [np.zeros((*array.shape[:-1], BLOCK)) for array in (prediction, rest, joint)]
-            kernels.at_rows(
-                trees, *view.features, layout.slot, layout.leaf_tree, layout.member_start, layout.member, layout.value,
-                ensemble.output, start_of, mass, view.wanted, self._pair_at, table, everything,
-                np.empty((layout.most_nodes, WORDS), np.uint64), np.empty((layout.most_members + 1, WORDS), np.uint64),
-                *sums,
-            )  # fmt: skip
-            for whole, block in zip((prediction, rest, joint), sums, strict=True):
-                whole[..., part] += block[..., :m]
-
-        self._sums.each(work, parts(len(rows), BLOCK))
-
-    def singles(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (n_raw, F, K) averages when one feature is moved, less the mean, and the (n_raw,) mean itself."""
-        self.part = np.cumsum(self.part, axis=-1)
-        return np.cumsum(self.single, axis=-1) - self.single_constant[..., None], self.mean
-
-    def surfaces(self, single: np.ndarray, mean: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield (n_raw, K1, K2) averages when both features of a pair are moved, as ``singles`` was asked before."""
-        for number, (j, k) in enumerate(self._pairs):
-            both = np.cumsum(np.cumsum(self.surface[:, number], axis=1), axis=2)
-            both += (single[:, j] - self.part[:, number, 0])[:, :, None]
-            both += (single[:, k] - self.part[:, number, 1])[:, None, :]
-            yield both + (mean + self.pair_constant[:, number])[:, None, None]
+# ---- responses that are not affine in the sums -------------------------------------------------
 
 
-def _at(sorted_values: np.ndarray, back: np.ndarray) -> np.ndarray:
-    """(n_raw, F, n) in the rows' order of values in the order of each feature."""
-    return np.take_along_axis(sorted_values, np.broadcast_to(back, sorted_values.shape), axis=2)
+def _shares(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+    assert shares.sum() > 0, "an average needs rows that count"
+    return shares / shares.sum()
 
 
-def _masses(
-    sums: TreeSums, view: View, rows: np.ndarray, weights: np.ndarray | None, *, with_pairs: bool
-) -> Iterator[tuple[tuple[int, int], np.ndarray, np.ndarray]]:
-    """Yield, for some trees at a time, the shares of rows that ``kernels.weigh_leaves`` describes.
+def _average(sums: TreeSums, rows: np.ndarray, shares: np.ndarray, grids: Sequence[Grid]) -> np.ndarray:
+    """Return the average of the rows' curves or surfaces."""
+    blocks = parts(len(rows), _CURVES)
+    return np.sum([np.tensordot(shares[part], sums.ice(rows[part], grids), axes=(0, 1)) for part in blocks], axis=0)
 
-    Yields
-    ------
-    trees : (first, last)
-    start : (L + 1,) int64
-        Where each of their leaves' masses start.
-    mass : float64
-    """
-    layout = view.layout
-    m = np.diff(layout.member_start)
-    starts = np.concatenate([[0], np.cumsum(1 + 2 * m + (m * (m - 1) // 2 if with_pairs else 0))])
-    total = float(len(rows)) if weights is None else float(weights.sum())
-    first = 0
-    while first < sums.ensemble.n_trees:
-        low = starts[layout.leaf_tree[first]]
-        fits = np.searchsorted(starts[layout.leaf_tree], low + _MOST_MASSES, side="right") - 1
-        trees = (first, max(first + 1, min(int(fits), sums.ensemble.n_trees)))
-        start_of = starts[layout.leaf_tree[first] : layout.leaf_tree[trees[1]] + 1] - low
-        mass = np.zeros(start_of[-1])
-        passes = np.empty((layout.most_nodes, WORDS), np.uint64)
-        behind = np.empty((layout.most_members + 1, WORDS), np.uint64)
-        for part in parts(len(rows), BLOCK):
-            table, everything = view.block(rows[part])
-            block_weights = np.zeros(0 if weights is None else BLOCK)
-            if weights is not None:
-                block_weights[: len(rows[part])] = weights[part]
-            kernels.weigh_leaves(
-                trees, *view.features, layout.leaf_tree, layout.member_start, layout.member, table, everything,
-                block_weights, with_pairs, passes, behind, start_of, mass,
-            )  # fmt: skip
-        yield trees, start_of, mass / total
-        first = trees[1]
+
+def _crossed(
+    sums: TreeSums, features: Sequence[Feature], names: tuple[str, ...], pairs: tuple[tuple[int, int], ...],
+    rows: np.ndarray, shares: np.ndarray,
+) -> JointMeans:  # fmt: skip
+    """Return joint means from the responses of each row with features taken from each other row."""
+    prediction = sums.predict(rows)
+    mean = prediction @ shares
+    both = [_cross_means(sums, rows, shares, [feature]) for feature in features]
+    single, rest = (np.stack([means[side] for means in both], axis=1) for side in (0, 1))
+    interaction = np.empty((len(mean), len(pairs), len(rows)))
+    for number, (j, k) in enumerate(pairs):
+        joint, _ = _cross_means(sums, rows, shares, [features[j], features[k]])
+        interaction[:, number] = joint - single[:, j] - single[:, k] + mean[:, None]
+    return JointMeans(names, rows, mean, prediction, single, rest, pairs, interaction)
+
+
+def _cross_means(
+    sums: TreeSums, rows: np.ndarray, shares: np.ndarray, features: Sequence[Feature]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (n_outputs, n) averages with the features as in each row, and with all others as in each row."""
+    moved = rest = np.zeros((1, 1))
+    for number, part in enumerate(parts(len(rows), _CROSSED)):
+        for other in parts(len(rows), _CROSSED):
+            block = sums.cross(rows[part], rows[other], features)
+            if number == 0 and other.start == 0:
+                moved, rest = np.zeros((2, len(block), len(rows)))
+            moved[:, other] += np.tensordot(shares[part], block, axes=(0, 1))
+            rest[:, part] += block @ shares[other]
+    return moved, rest

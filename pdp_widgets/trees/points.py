@@ -90,6 +90,8 @@ class Points:
         UnreadableError
             When the points of a grid cannot be encoded, or move columns of other features.
         """
+        names = [grid.feature.name for grid in grids]
+        assert len(set(names)) == len(names), f"one grid per feature, not {names}"
         bins = [self._of_grid(grid) for grid in grids]
         with self._lock:
             for points in bins:
@@ -140,6 +142,7 @@ class Points:
             Which of ``rows`` each grid point comes from.
         """
         view = self.view()
+        assert len({feature.name for feature in features}) == len(features), "a feature is named twice"
         wanted = np.full(self.n_slots, -1, dtype=np.int32)
         order = np.tile(np.arange(len(rows)), (len(features), 1))
         levels = view.arrangement.levels(self._bins[:, rows])
@@ -192,7 +195,9 @@ class Points:
         others = self._slot_of != slot
         same = (values == self._still) | (np.isnan(values) & np.isnan(self._still))
         if not same[:, others].all():
-            raise UnreadableError(f"moving {grid.feature.name!r} moves a column of the model that is not its own")
+            raise UnreadableError(
+                f"a point of the grid of {grid.feature.name!r} moves a column that the trees see and that its values in X do not move"
+            )
         bins = self._conditions.bins(values)
         with self._lock:
             self._grids[key] = bins
