@@ -49,7 +49,7 @@ class Spread:
         view, layout, ensemble = self._view, self._view.layout, self._sums.ensemble
         most = self.single.shape[2]
         kernels.spread(
-            trees, *view.features, layout.slot, layout.leaf_tree, layout.member_start, layout.member, layout.value,
+            trees, *view.features, layout.slot, layout.leaf_tree, layout.members.start, layout.members.node, layout.value,
             ensemble.output, start_of, mass, view.wanted, view.sizes, view.grid_table, self._pair_at, self._pair_first,
             self._with_surface, np.empty((layout.most_nodes, view.grid_table.shape[1]), np.uint64),
             np.empty(most + 1, np.int64), np.empty(most + 1, np.int64),
@@ -73,9 +73,9 @@ class Spread:
             m = len(rows[part])
             sums = [np.zeros((*array.shape[:-1], BLOCK)) for array in (prediction, rest, joint)]
             kernels.at_rows(
-                trees, *view.features, layout.slot, layout.leaf_tree, layout.member_start, layout.member, layout.value,
+                trees, *view.features, layout.slot, layout.leaf_tree, layout.members.start, layout.members.node, layout.value,
                 ensemble.output, start_of, mass, view.wanted, self._pair_at, table, everything,
-                np.empty((layout.most_nodes, WORDS), np.uint64), np.empty((layout.most_members + 1, WORDS), np.uint64),
+                np.empty((layout.most_nodes, WORDS), np.uint64), np.empty((layout.members.most + 1, WORDS), np.uint64),
                 *sums,
             )  # fmt: skip
             for whole, block in zip((prediction, rest, joint), sums, strict=True):
@@ -115,7 +115,7 @@ def masses(
     mass : float64
     """
     layout = view.layout
-    m = np.diff(layout.member_start)
+    m = np.diff(layout.members.start)
     starts = np.concatenate([[0], np.cumsum(1 + 2 * m + (m * (m - 1) // 2 if with_pairs else 0))])
     total = float(len(rows)) if weights is None else float(weights.sum())
     assert total > 0, "an average needs rows that count"
@@ -127,14 +127,14 @@ def masses(
         start_of = starts[layout.leaf_tree[first] : layout.leaf_tree[trees[1]] + 1] - low
         mass = np.zeros(start_of[-1])
         passes = np.empty((layout.most_nodes, WORDS), np.uint64)
-        behind = np.empty((layout.most_members + 1, WORDS), np.uint64)
+        behind = np.empty((layout.members.most + 1, WORDS), np.uint64)
         for part in parts(len(rows), BLOCK):
             table, everything = view.block(rows[part])
             block_weights = np.zeros(0 if weights is None else BLOCK)
             if weights is not None:
                 block_weights[: len(rows[part])] = weights[part]
             kernels.weigh_leaves(
-                trees, *view.features, layout.leaf_tree, layout.member_start, layout.member, table, everything,
+                trees, *view.features, layout.leaf_tree, layout.members.start, layout.members.node, table, everything,
                 block_weights, with_pairs, passes, behind, start_of, mass,
             )  # fmt: skip
         yield trees, start_of, mass / total

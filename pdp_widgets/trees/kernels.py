@@ -107,8 +107,20 @@ def preorder(roots, left, right):
 
 
 @_compiled
-def link(start, parent, slot, is_leaf, n_slots):
-    """Return how the nodes of each path hang together.
+def ends(start, parent):
+    """Return, per node, the first node after everything below it, counted from the tree's start: (N,) int32."""
+    end = np.zeros(len(parent), np.int32)
+    for t in range(len(start) - 1):
+        for u in range(start[t + 1] - 1, start[t] - 1, -1):
+            end[u] = max(end[u], u - start[t] + 1)
+            above = start[t] + parent[u]
+            end[above] = max(end[above], end[u])
+    return end
+
+
+@_compiled
+def members(start, parent, slot, leaf_number, n_leaves, n_slots):
+    """Return the features on each path.
 
     Parameters
     ----------
@@ -117,48 +129,30 @@ def link(start, parent, slot, is_leaf, n_slots):
 
     Returns
     -------
-    end : (N,) int32
-        The first node after everything below the node, counted from the tree's start as all nodes here.
     previous : (N,) int32
-        The nearest node above with the same feature, 0 (the root, which everything satisfies) where there is none.
-    leaf_number : (N,) int32
-        -1 where there is no leaf.
-    leaf_tree : (T + 1,) int64
-        Where each tree's leaves start.
+        The nearest node above with the same feature, counted from the tree's start; 0, the root, which everything
+        satisfies, where there is none.
     member, member_start : (M,) int32, (L + 1,) int64
         Per leaf the last node of each feature on its path: the leaf is where all of them hold.
     """
-    n = len(parent)
-    previous = np.zeros(n, np.int32)
+    previous = np.zeros(len(parent), np.int32)
+    member_start = np.zeros(n_leaves + 1, np.int64)
     seen = np.full(n_slots, -1, np.int64)
-    leaves = 0
-    for u in range(n):
-        leaves += is_leaf[u]
-    leaf_number = np.full(n, -1, np.int32)
-    end = np.zeros(n, np.int32)
-    for t in range(len(start) - 1):
-        for u in range(start[t + 1] - 1, start[t] - 1, -1):
-            end[u] = max(end[u], u - start[t] + 1) if not is_leaf[u] else u - start[t] + 1
-            if u > start[t]:
-                above = start[t] + parent[u]
-                end[above] = max(end[above], end[u])
-    leaf_tree = np.zeros(len(start), np.int64)
-    member_start = np.zeros(leaves + 1, np.int64)
     for counting in (True, False):
         if not counting:
-            member = np.empty(member_start[leaves], np.int32)
-        k, m = 0, 0
+            member = np.empty(member_start[n_leaves], np.int32)
+        m = 0
         seen[:] = -1
         for t in range(len(start) - 1):
             first = start[t]
-            leaf_tree[t] = k
             for u in range(start[t + 1] - first):
                 if counting and u > 0:
                     v = parent[first + u]
                     while v > 0 and slot[first + v] != slot[first + u]:
                         v = parent[first + v]
                     previous[first + u] = v
-                if not is_leaf[first + u]:
+                k = leaf_number[first + u]
+                if k < 0:
                     continue
                 v = u
                 while v > 0:
@@ -169,11 +163,8 @@ def link(start, parent, slot, is_leaf, n_slots):
                             member[m] = v
                         m += 1
                     v = parent[first + v]
-                leaf_number[first + u] = k
-                k += 1
-                member_start[k] = m
-        leaf_tree[len(start) - 1] = k
-    return end, previous, leaf_number, leaf_tree, member, member_start
+                member_start[k + 1] = m
+    return previous, member, member_start
 
 
 # ---- masks -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ a level. What the conditions mean for rows and features is the kernels' business
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,12 +44,34 @@ class Layout:
         root = np.zeros(len(node), dtype=bool)
         root[self.start[:-1]] = True
         self.slot = np.where(root | (column < 0), -1, slot_of_column[np.maximum(column, 0)]).astype(np.int32)
-        self.end, self.previous, self.leaf_number, self.leaf_tree, self.member, self.member_start = kernels.link(
-            self.start, self.parent, self.slot, is_leaf, n_slots
-        )
+        self.end = kernels.ends(self.start, self.parent)
+        self.leaf_number = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
+        self.leaf_tree = np.append(0, np.cumsum(is_leaf))[self.start]
+        """(T + 1,) where each tree's leaves start."""
         self.value = np.ascontiguousarray(ensemble.value[node[is_leaf]])
         self.most_nodes = int(np.diff(self.start).max())
-        self.most_members = int(np.diff(self.member_start).max())
+        self._n_slots = n_slots
+
+    @cached_property
+    def members(self) -> Members:
+        """Return the features on each path; curves do without."""
+        return Members(
+            *kernels.members(self.start, self.parent, self.slot, self.leaf_number, len(self.value), self._n_slots)
+        )
+
+
+@dataclass(frozen=True)
+class Members:
+    """The features on each path, see ``kernels.members``."""
+
+    previous: np.ndarray
+    node: np.ndarray
+    start: np.ndarray
+
+    @cached_property
+    def most(self) -> int:
+        """Return the largest number of features on a path."""
+        return int(np.diff(self.start).max())
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,7 @@ class View:
     @property
     def features(self) -> tuple[np.ndarray, ...]:
         """Return the same for loops that keep one mask per feature."""
-        return (self.layout.start, self.layout.previous, *self.trees[2:])
+        return (self.layout.start, self.layout.members.previous, *self.trees[2:])
 
     @property
     def trees(self) -> tuple[np.ndarray, ...]:
