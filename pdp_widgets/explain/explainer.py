@@ -5,8 +5,6 @@ It holds the model and its background rows, caches what was computed, and hands 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,23 +13,24 @@ import numpy as np
 import pandas as pd
 
 from pdp_widgets.compute.chunks import PATIENT_SECONDS
-from pdp_widgets.inputs import Feature, FeatureTable, Grid, InputError, Response, make_grid, model_name
+from pdp_widgets.inputs import Feature, FeatureTable, Grid, InputError, Response, model_name
 from pdp_widgets.inputs.errors import unknown_name
 from pdp_widgets.inputs.rows import row_mask, row_outcome, row_weights
 from pdp_widgets.inputs.subgroup import parse
-from pdp_widgets.trees.ensemble import UnreadableError
 
-from .ice import Ice
+from .cache import IceCache
+from .grids import Grids, at_least, shares
 from .method import WISHES
 from .progress import bar
 from .results import in_words
 from .source import Base, Source
 
 if TYPE_CHECKING:
-    from .results import PartialDependence
+    from pdp_widgets.trees.sums import TreeSums
 
-PAIR_GRID_SIZE = 20
-MOST_STEPS = 500
+    from .ice import Ice
+    from .interaction import Interaction, Interactions
+    from .results import PartialDependence
 
 
 class Explainer:
@@ -109,9 +108,9 @@ class Explainer:
                 f"model is a {type(model).__name__}; were model and X swapped? Expected Explainer(model, X)"
             )
         self.model = model
-        self.grid_size = _at_least("grid_size", grid_size, 2)
-        self.percentiles = _pair(percentiles)
-        self.random_state = _at_least("random_state", random_state, 0)
+        self.grid_size = at_least("grid_size", grid_size, 2)
+        self.percentiles = shares(percentiles)
+        self.random_state = at_least("random_state", random_state, 0)
         if nan_predictions not in ("raise", "omit"):
             raise InputError(f"nan_predictions={nan_predictions!r}; expected 'raise' or 'omit'")
         if method not in WISHES:
@@ -128,7 +127,7 @@ class Explainer:
         self.rows_given = np.arange(table.n_rows)
         """(n,) positions in X of the background rows."""
         self.y = row_outcome(y, table)
-        if background is not None and _at_least("background", background, 1) < table.n_rows:
+        if background is not None and at_least("background", background, 1) < table.n_rows:
             rng = np.random.default_rng(self.random_state)
             self.rows_given = np.sort(rng.choice(table.n_rows, background, replace=False))
             table = table.take(self.rows_given)
@@ -142,10 +141,8 @@ class Explainer:
             else self.response.position(self.response.default_output)
         ]  # fmt: skip
         self._base = Base(self._source)
-        self._cache_bytes = int(cache_bytes)
-        self._ices: OrderedDict[tuple[Any, ...], Ice] = OrderedDict()
-        self._grids: dict[tuple[Any, ...], Grid] = {}
-        self._lock = threading.Lock()
+        self._grids = Grids(table, weights, self._source.method, grid_size, percentiles)
+        self._ices = IceCache(self._source, cache_bytes)
 
     # ---- what there is -------------------------------------------------------------------
 
@@ -273,6 +270,57 @@ class Explainer:
                 yield self._finish(ice, mask, text, output)
         yield self._finish(ice, mask, text, output)
 
+    # ---- interactions --------------------------------------------------------------------
+
+    def interactions(
+        self,
+        features: Sequence[Any] | None = None,
+        *,
+        pairs: Sequence[tuple[Any, Any]] | None = None,
+        rows: int | None = 500,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> Interactions:
+        """Return Friedman's H-statistics: of features with all others, of pairs, and in total.
+
+        See ``pdp_widgets.explain.interaction.interactions``.
+        """
+        from .interaction import interactions
+
+        return interactions(self, features, pairs=pairs, rows=rows, subgroup=subgroup, output=output, progress=progress)
+
+    def iter_interactions(
+        self,
+        features: Sequence[Any] | None = None,
+        *,
+        pairs: Sequence[tuple[Any, Any]] | None = None,
+        rows: int | None = 500,
+        subgroup: Any = None,
+        output: Any = None,
+    ) -> Iterator[Interactions]:
+        """Yield ``interactions`` as they grow: first without pairs, then pair by pair, the most promising first."""
+        from .interaction import iter_interactions
+
+        return iter_interactions(self, features, pairs=pairs, rows=rows, subgroup=subgroup, output=output)
+
+    def interaction(self, *features: Any, rows: int | None = 500, subgroup: Any = None) -> Interaction:
+        """Return the H-statistic of one set of two or more features.
+
+        See ``pdp_widgets.explain.interaction.interaction``.
+        """
+        from .interaction import interaction
+
+        return interaction(self, *features, rows=rows, subgroup=subgroup)
+
+    def interaction_rows(
+        self, features: Sequence[Any] | None = None, *, pairs: Any = None, rows: int | None = 500
+    ) -> int:
+        """Return how many rows the model will be asked about for ``interactions``; 0 with exact sums over trees."""
+        from .interaction import interaction_rows
+
+        return interaction_rows(self, features, pairs=pairs, rows=rows)
+
     # ---- the growing computations --------------------------------------------------------
 
     def base(self) -> Base:
@@ -288,17 +336,7 @@ class Explainer:
         percentiles: tuple[float, float] | None = None,
     ) -> Grid:
         """Return the grid of one feature."""
-        chosen = self.table.feature(feature)
-        size = _at_least("grid_size", grid_size or self.grid_size, 2)
-        inner = self.percentiles if percentiles is None else _pair(percentiles)
-        if isinstance(grid, str) and grid == "steps":
-            return self._steps(chosen)
-        if grid is not None:
-            return make_grid(self.table, chosen, given=grid)
-        key = (chosen.name, size, inner)
-        if key not in self._grids:
-            self._grids[key] = make_grid(self.table, chosen, grid_size=size, percentiles=inner, weights=self.weights)
-        return self._grids[key]
+        return self._grids.grid(self.table.feature(feature), grid, grid_size, percentiles)
 
     def ice(
         self,
@@ -319,13 +357,12 @@ class Explainer:
         keep : int array, optional
             Row positions whose curves are kept even when not all fit the memory cap.
         """
-        names = self._names(features)
-        options: dict[str, Any] = {"grid_size": grid_size, "percentiles": percentiles}
-        if len(names) == 1:
-            grids: tuple[Grid, ...] = (self.grid(names[0], grid=grid, **options),)
+        chosen = self._grids.features(features)
+        if len(chosen) == 1:
+            grids: tuple[Grid, ...] = (self._grids.grid(chosen[0], grid, grid_size, percentiles),)
         else:
-            grids = self._pair_grids(names, grid, options)
-        return self._cached(grids, rows, keep)
+            grids = self._grids.pair(chosen, grid, grid_size, percentiles)
+        return self._ices.get(grids, rows, keep)
 
     def mask(self, subgroup: Any) -> np.ndarray | None:
         """Return a subgroup as a mask over the background rows.
@@ -356,88 +393,37 @@ class Explainer:
             raise InputError(f"subgroup mask has {len(mask)} rows; the background has {self.n_rows}")
         return mask
 
+    def rows_of(self, subgroup: Any) -> tuple[np.ndarray | None, str | None]:
+        """Return a subgroup as a mask over the background rows, as ``mask`` does, and in words; it must not be empty.
+
+        Raises
+        ------
+        InputError
+            As ``mask``, and for a subgroup without rows.
+        """
+        mask = self.mask(subgroup)
+        if mask is None:
+            return None, None
+        text = _in_words(subgroup, mask)
+        if not mask.any():
+            raise InputError(f"subgroup {text!r} holds none of the {self.n_rows} rows")
+        return mask, text
+
+    @property
+    def source(self) -> Source:
+        """Return the model as seen from the background rows: what explanations ask."""
+        return self._source
+
+    def exact_sums(self) -> TreeSums | None:
+        """Return the exact sums of a tree ensemble, waiting for them where they will come; None when the model is asked."""
+        return self._source.method.wait()
+
     # ---- helpers -------------------------------------------------------------------------
-
-    def _names(self, features: Any) -> list[Feature]:
-        """Read a feature or a pair; a tuple may also be a column label."""
-        if isinstance(features, (list, tuple)):
-            if isinstance(features, tuple):
-                try:
-                    return [self.table.feature(features)]
-                except InputError:
-                    pass
-            if len(features) == 1:
-                return [self.table.feature(features[0])]
-            if len(features) != 2:
-                raise InputError(f"features={features!r}; expected one feature or a pair")
-            pair = [self.table.feature(name) for name in features]
-            if set(pair[0].columns) & set(pair[1].columns):
-                raise InputError(f"features={features!r}; a pair needs two different features")
-            return pair
-        return [self.table.feature(features)]
-
-    def _steps(self, feature: Feature) -> Grid:
-        sums = self._source.method.require("grid='steps'")
-        if feature.axis == "category":
-            return self.grid(feature)
-        try:
-            rows = sums.points.steps(feature)
-        except UnreadableError as error:
-            raise InputError(f"grid='steps' cannot be had of {feature.name!r}: {error}") from error
-        if len(rows) > MOST_STEPS:
-            raise InputError(
-                f"{feature.name!r} has {len(rows):,} steps, more than the {MOST_STEPS} that are computed; "
-                "use grid_size, or your own grid"
-            )
-        return make_grid(self.table, feature, rows=rows)
-
-    def _pair_grids(self, pair: list[Feature], grid: Any, options: dict[str, Any]) -> tuple[Grid, ...]:
-        if grid is None or (isinstance(grid, str) and grid == "steps"):
-            own: list[Any] = [grid, grid]
-        elif isinstance(grid, Mapping):
-            by_name = {self.table.feature(name).name: points for name, points in grid.items()}
-            own = [by_name.get(feature.name) for feature in pair]
-        elif isinstance(grid, (list, tuple)) and len(grid) == 2:
-            own = list(grid)
-        else:
-            raise InputError("grid of a pair: expected a mapping of name to points, or two sequences")
-        options = dict(options)
-        if options["grid_size"] is None:
-            options["grid_size"] = min(PAIR_GRID_SIZE, self.grid_size)
-        return tuple(self.grid(feature, grid=points, **options) for feature, points in zip(pair, own, strict=True))
-
-    def _cached(self, grids: tuple[Grid, ...], rows: np.ndarray | None, keep: np.ndarray | None) -> Ice:
-        cells = int(np.prod([grid.size for grid in grids]))
-        size = 8 * self._source.n_outputs * self.n_rows * cells
-        # One that takes more than half of the cache would push out everything else.
-        if size > self._cache_bytes / 2:
-            if rows is not None:  # of one subgroup: its next one will be another
-                return Ice(self._source, grids, rows=rows, store=False, keep=keep)
-            kept: Any = None if keep is None else hash(keep.tobytes())
-        else:
-            rows, keep, kept = None, None, "all"
-        key = (kept, *(grid.key() for grid in grids))
-        with self._lock:
-            ice = self._ices.pop(key, None)
-            if ice is None:
-                ice = Ice(self._source, grids, store=kept == "all", keep=keep)
-            self._ices[key] = ice
-            held = 0
-            for other in reversed(list(self._ices)):
-                held += self._ices[other].nbytes
-                if held > self._cache_bytes and other != key:
-                    del self._ices[other]
-            return ice
 
     def _prepare(
         self, features: Any, grid: Any, grid_size: int | None, percentiles: Any, subgroup: Any
     ) -> tuple[np.ndarray | None, str | None, Ice]:
-        mask = self.mask(subgroup)
-        text = None
-        if mask is not None:
-            text = _in_words(subgroup, mask)
-            if not mask.any():
-                raise InputError(f"subgroup {text!r} holds none of the {self.n_rows} rows")
+        mask, text = self.rows_of(subgroup)
         options = {"grid": grid, "grid_size": grid_size, "percentiles": percentiles}
         ice = self.ice(features, **options)
         if mask is not None and ice.values is None:
@@ -455,19 +441,3 @@ def _in_words(subgroup: Any, mask: np.ndarray) -> str:
         return subgroup
     text = getattr(subgroup, "text", None)
     return text if isinstance(text, str) and text else f"mask of {int(mask.sum())} rows"
-
-
-def _at_least(name: str, value: Any, least: int) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name}={value!r}; expected a whole number, {least} or more")
-    return int(value)
-
-
-def _pair(percentiles: Any) -> tuple[float, float] | None:
-    if percentiles is None:
-        return None
-    try:
-        low, high = percentiles
-    except (TypeError, ValueError) as error:
-        raise InputError(f"percentiles={percentiles!r}; expected two shares, such as (0.05, 0.95)") from error
-    return low, high

@@ -96,6 +96,13 @@ class Method:
             raise InputError(f"method='trees' cannot serve here: {self.refusal}")
         return self._sums
 
+    def wait(self) -> TreeSums | None:
+        """Return the exact sums, waiting for them where they will come; None when the model is asked."""
+        if self.refusal is None:
+            loader.wait()
+        with self._source.lock:
+            return self.sums()
+
     def require(self, what: str) -> TreeSums:
         """Return the exact sums for what cannot be had without, waiting for them.
 
@@ -104,10 +111,7 @@ class Method:
         InputError
             When there are none, with the reason.
         """
-        if self.refusal is None:
-            loader.wait()
-        with self._source.lock:
-            sums = self.sums()
+        sums = self.wait()
         if sums is None:
             raise InputError(f"{what} needs the exact sums over trees, but these are {self.text}")
         return sums
