@@ -1,5 +1,8 @@
 """Which way the explainer takes, exact sums over trees or model calls: the same numbers, the reason in words, nobody waits."""
 
+import os
+import subprocess
+import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -7,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import REPOSITORY
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -91,8 +95,18 @@ def test_weights_outputs_and_scales(boosted):
     three = np.digitize(Y, [-0.5, 0.5])
     agree(RandomForestClassifier(10, random_state=0).fit(NUMBERS, three), NUMBERS, "b")
     two = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(NUMBERS, Y > 0)
-    for response in ("probability", "logit", "decision"):
+    for response in ("probability", "decision"):
         agree(two, NUMBERS, "a", response=response)
+
+
+def test_probabilities_stay_probabilities_and_log_odds_are_the_models_own():
+    sure = RandomForestClassifier(7, random_state=0).fit(NUMBERS, NUMBERS["a"] > 0)
+    curves = Explainer(sure, NUMBERS, method="trees").partial_dependence("b").individual
+    assert curves.min() >= 0
+    assert curves.max() <= 1
+    explainer = Explainer(sure, NUMBERS, response="logit")
+    assert explainer.partial_dependence("a").method == "model calls"
+    assert "magnify rounding" in explainer.method
 
 
 def test_of_a_response_that_is_not_linear_the_responses_are_averaged():
@@ -165,6 +179,26 @@ def test_a_reading_that_is_wrong_is_noticed_once_and_not_used(boosted, monkeypat
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         explainer.partial_dependence("b")
+
+
+def test_a_model_that_predicts_no_number_is_not_taken_for_its_trees(monkeypatch):
+    model = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(NUMBERS, Y)
+    source = Explainer(model, NUMBERS, nan_predictions="omit")._source
+    run = source.evaluator.run
+
+    def infinite(block, n_rows):
+        values, seconds = run(block, n_rows)
+        return np.where(np.arange(n_rows) == n_rows - 1, np.inf, values), seconds
+
+    source.evaluator.run = infinite
+    with pytest.warns(UserWarning, match="numbers for other rows"), source.lock:
+        assert source.method.sums() is None
+
+
+def test_the_text_tells_what_will_be_done_before_anything_is_computed(boosted):
+    assert Explainer(boosted, NUMBERS).method == "trees: exact sums over the 30 trees of GradientBoostingRegressor"
+    started = GradientBoostingRegressor(n_estimators=2, init=RandomForestRegressor(2)).fit(NUMBERS, Y)
+    assert "not a constant" in Explainer(started, NUMBERS).method
 
 
 def test_a_grid_that_the_preprocessing_refuses_goes_to_the_model(pipeline):
@@ -291,3 +325,27 @@ def test_the_widget_takes_the_exact_way(boosted):
         assert all(widget.explainer.ice(name).complete for name in NUMBERS)
     finally:
         widget.close()
+
+
+FORKING = """
+import os, sys
+import numpy as np
+from sklearn.tree import DecisionTreeRegressor
+from pdp_widgets import Explainer
+
+X = np.arange(20.0).reshape(10, 2)
+model = DecisionTreeRegressor().fit(X, X[:, 0])
+Explainer(model, X)  # begins to compile
+child = os.fork()
+done = Explainer(model, X, method="trees").partial_dependence(0, progress=False).method
+if child == 0:
+    os._exit(7 if done == "exact sums over trees" else 1)
+sys.exit(0 if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7 else 1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_that_is_forked_while_the_loops_are_compiled_does_not_hang(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY)}
+    assert subprocess.run([sys.executable, "-c", FORKING], env=environment, timeout=120, check=False).returncode == 0

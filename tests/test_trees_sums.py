@@ -20,7 +20,7 @@ from tree_tools import table as fitted_rows
 from pdp_widgets.inputs import Feature, FeatureTable, make_grid
 from pdp_widgets.trees import counts, kernels, means, points, sums
 from pdp_widgets.trees.ensemble import TreeEnsemble, UnreadableError, stack
-from pdp_widgets.trees.links import IDENTITY, SIGMOID, SOFTMAX
+from pdp_widgets.trees.links import EXP, IDENTITY, SIGMOID, SOFTMAX
 from pdp_widgets.trees.means import joint_means, partial_dependence
 from pdp_widgets.trees.reading import Reading
 from pdp_widgets.trees.sums import TreeSums
@@ -377,18 +377,16 @@ def test_masks_stay_within_their_table_when_a_column_is_missing_everywhere():
 # ---- responses of models ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("link", "n_raw"), [(IDENTITY, 2), (SIGMOID, 1), (SOFTMAX, 3)])
+@pytest.mark.parametrize(("link", "n_raw"), [(EXP, 2), (SIGMOID, 1), (SOFTMAX, 3)])
 def test_a_response_that_is_not_affine_in_the_sums_is_taken_row_by_row(link, n_raw):
     rng = np.random.default_rng(9)
-    case = Case(grow(rng, 3, n_raw=n_raw), draw_rows(rng, 90, 3), link=link, after=np.arctan)
+    case = Case(grow(rng, 3, n_raw=n_raw), draw_rows(rng, 90, 3), link=link)
     grid = case.grids()[0]
-    expected = np.arctan(link.apply(case.at_points(case.all, [grid])))
-    np.testing.assert_allclose(case.sums.ice(case.all, [grid]), expected, rtol=0, atol=1e-12)
-    expected = np.arctan(link.apply(case.mixed(case.all, case.all[:5], grid.feature)))
-    np.testing.assert_allclose(case.sums.cross(case.all, case.all[:5], [grid.feature]), expected, rtol=0, atol=1e-12)
-    averages = partial_dependence(case.sums, [grid]).singles[0]
-    curves = np.arctan(link.apply(case.at_points(case.all, [grid])))
-    np.testing.assert_allclose(averages, curves.mean(axis=1), rtol=0, atol=1e-12)
+    curves = link.apply(case.at_points(case.all, [grid]))
+    np.testing.assert_allclose(case.sums.ice(case.all, [grid]), curves, rtol=1e-12)
+    crossed = link.apply(case.mixed(case.all, case.all[:5], grid.feature))
+    np.testing.assert_allclose(case.sums.cross(case.all, case.all[:5], [grid.feature]), crossed, rtol=1e-12)
+    np.testing.assert_allclose(partial_dependence(case.sums, [grid]).singles[0], curves.mean(axis=1), rtol=1e-12)
 
 
 def asked(model, method, table, rows, grids):
@@ -534,6 +532,15 @@ def test_grids_that_move_other_columns_or_cannot_be_encoded_are_refused(encode, 
         with pytest.raises(UnreadableError, match=reason):
             ask(bad)
     case.same(case.sums.ice(case.all, [good]), case.at_points(case.all, [good]))
+
+
+def test_a_column_that_is_constant_in_the_rows_belongs_to_the_feature_whose_grid_moves_it():
+    rng = np.random.default_rng(5)
+    case = Case(grow(rng, 2, n_trees=9), np.column_stack([draw_rows(rng, 80, 1)[:, 0], np.full(80, 2.0)]))
+    own = make_grid(case.table, case.table.feature("x1"), given=[-9.0, 2.0, 9.0])
+    other = case.grids()[0]
+    for grids in ([own], [other], [own, other], [other, own]):
+        case.same(case.sums.ice(case.all, grids), case.at_points(case.all, grids))
 
 
 @pytest.mark.parametrize("columns", [(1,), (0, 6), (0, 1, 2, 3), (2, 4)])

@@ -73,7 +73,8 @@ class Explainer:
         Most memory for cached ICE curves.
     method : {"auto", "trees", "model"}
         ``"auto"``: for a sum of trees, exact sums over its leaves as soon as they are ready, else model calls. ``"trees"``
-        waits for the sums and insists on them; ``"model"`` always asks the model.
+        waits for the sums and insists on them; ``"model"`` always asks the model. The trees are read once, for the first
+        curve: a model that is fitted again needs a new explainer.
 
     Raises
     ------

@@ -362,7 +362,7 @@ class Ice:
     def _method(self) -> str:
         """Say how the rows so far were obtained."""
         if self._summed == 0:
-            return "model calls"
+            return "model calls" if self._refused is None else f"model calls: {self._refused}"
         return "exact sums over trees" if self._summed == self._done else "model calls, then exact sums over trees"
 
 

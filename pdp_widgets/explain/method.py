@@ -6,12 +6,13 @@ the decision: as long as the compiled loops are not ready, model calls serve.
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pdp_widgets.inputs import InputError, model_name
+from pdp_widgets.inputs import InputError, PredictionError, model_name
 from pdp_widgets.trees.columns import unwrap
 from pdp_widgets.trees.ensemble import UnreadableError
 from pdp_widgets.trees.loading import loader
@@ -67,6 +68,11 @@ class Method:
         """Return which way is taken and why, in words."""
         if self.refusal is not None:
             return f"model calls: {self.refusal}"
+        if self._sums is None and loader.state == "ready":
+            with contextlib.suppress(PredictionError), self._source.lock:
+                self.sums()
+            if self._refusal is not None:
+                return f"model calls: {self._refusal}"
         if self._sums is None:
             return "model calls until the compiled sums over trees are ready"
         kind = "tree" if self._sums.ensemble.n_trees == 1 else "trees"
@@ -125,6 +131,11 @@ class Method:
             raise UnreadableError("the response is a function, whose trees, if any, cannot be seen")
         if response.scale == "predicted class":
             raise UnreadableError("predicted class labels are votes, not a sum")
+        if response.scale == "log-odds":
+            raise UnreadableError(
+                "log-odds of probabilities near 0 and 1 magnify rounding, so they are the model's own "
+                "(response='decision' gives those of boosted trees exactly)"
+            )
         require_trees(unwrap(response.model)[1])
 
     def _read(self) -> None:
@@ -133,7 +144,7 @@ class Method:
         source = self._source
         assert source.response.asks is not None
         try:
-            sums = TreeSums(source.table, source.response.model, source.response.asks, after=source.response.after)
+            sums = TreeSums(source.table, source.response.model, source.response.asks)
         except UnreadableError as error:
             self._refusal = str(error)
             return
@@ -144,7 +155,7 @@ class Method:
         self._refusal = f"its trees, as read here, do not give its predictions ({off})"
         self._complaint = (
             f"{model_name(source.response.model)} was read as a sum of {sums.ensemble.n_trees} trees that does not give "
-            f"its own predictions ({off}); the model is asked instead, which is slower but right"
+            f"its own predictions ({off}); the model is asked instead, which is slower but right. A model that was fitted again needs a new explainer"
         )
 
     def _mismatch(self, sums: TreeSums) -> str | None:
@@ -158,8 +169,12 @@ class Method:
             return f"{len(summed)} outputs instead of {len(asked)}"
         good = np.isfinite(asked).all(axis=0)
         if not good.any():
-            return None
+            return "the model predicts no finite number for the rows compared"
+        if (good != np.isfinite(summed).all(axis=0)).any():
+            return "the model predicts numbers for other rows than its trees do"
         scale = float(np.abs(asked[:, good]).max())
+        if sums.linear:  # what is added up may be much larger than its sum
+            scale = max(scale, float(np.abs(sums.ensemble.base).max()))
         # A learner that answers in float32 also adds its trees up in it.
         single = bool((asked[:, good] == asked[:, good].astype(np.float32)).all())
         allowed = max(1e-6, 4 * np.finfo(np.float32).eps * sums.ensemble.n_trees**0.5) if single else 1e-10

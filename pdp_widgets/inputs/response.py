@@ -47,8 +47,7 @@ class Response:
         self.model = model
         self._ask, self.scale = _choose(model, response)
         self._given_names = None if output_names is None else [str(name) for name in output_names]
-        self.after: Callable[[np.ndarray], np.ndarray] | None = _log_odds if response == "logit" else None
-        """What happens to the answer of the model's method, value by value."""
+        self._logit = response == "logit"
         self.outputs: list[str] = []
         self.raw_labels: list[Any] = []
         """The model's own class labels, empty when outputs are no classes."""
@@ -79,8 +78,8 @@ class Response:
             values, labels = _as_outputs(answer, n_rows, classes)
         if self.scale == "decision value" and len(values) == 1 and classes and len(classes) == 2:
             labels = [classes[1]]  # the value speaks for the second class
-        if self.after is not None:
-            values = self.after(values)
+        if self._logit:
+            values = _log_odds(values)
         if not self.outputs:
             self._name_outputs(len(values), labels)
         elif len(values) != len(self.outputs):

@@ -21,7 +21,19 @@ import numpy as np
 from scipy.special import logit
 
 from .ensemble import TreeEnsemble, UnreadableError, stack
-from .links import EXP, IDENTITY, LOGISTIC, SIGMOID, SIGNED_SQUARE, SOFTMAX, SOFTPLUS, Link, logistic, sigmoid
+from .links import (
+    EXP,
+    EXP_SINGLE,
+    IDENTITY,
+    LOGISTIC,
+    SIGMOID,
+    SIGNED_SQUARE,
+    SOFTMAX,
+    SOFTPLUS,
+    Link,
+    logistic,
+    sigmoid,
+)
 from .reading import Reading, home_class
 from .tables import LightGBMColumns, XGBoostColumns
 
@@ -41,21 +53,21 @@ _LIGHTGBM_CLASSES = ("Booster", "LGBMClassifier", "LGBMModel", "LGBMRanker", "LG
 _XGBOOST_OBJECTIVES = {
     "binary:logistic": LOGISTIC,
     "binary:logitraw": IDENTITY,
-    "count:poisson": EXP,
+    "count:poisson": EXP_SINGLE,
     "multi:softprob": SOFTMAX,
     "rank:map": IDENTITY,
     "rank:ndcg": IDENTITY,
     "rank:pairwise": IDENTITY,
     "reg:absoluteerror": IDENTITY,
-    "reg:gamma": EXP,
+    "reg:gamma": EXP_SINGLE,
     "reg:logistic": LOGISTIC,
     "reg:pseudohubererror": IDENTITY,
     "reg:quantileerror": IDENTITY,
     "reg:squarederror": IDENTITY,
     "reg:squaredlogerror": IDENTITY,
-    "reg:tweedie": EXP,
-    "survival:aft": EXP,
-    "survival:cox": EXP,
+    "reg:tweedie": EXP_SINGLE,
+    "survival:aft": EXP_SINGLE,
+    "survival:cox": EXP_SINGLE,
 }
 
 ASCENDING = Link("sorted quantiles", linear=False, apply=partial(np.sort, axis=0))
@@ -89,7 +101,7 @@ def read_xgboost(estimator: Any, method: str) -> Reading:
     # The format keeps the intercept on the scale of the response; what the trees add to stands before the link.
     if objective in ("reg:logistic", "binary:logistic"):
         base = logit(base)
-    elif link is EXP:
+    elif link is EXP_SINGLE:
         base = np.log(base)
 
     grown = learner["gradient_booster"]

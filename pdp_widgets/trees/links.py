@@ -61,6 +61,13 @@ def _samme_two(raw: np.ndarray) -> np.ndarray:
     return _softmax(np.concatenate([-raw, raw]), 0.5)
 
 
+def _exp_single(raw: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        powers = np.exp(raw)
+        powers[powers > np.finfo(np.float32).max] = np.inf
+    return powers
+
+
 def _isolation(depths: np.ndarray, expected: float, offset: float) -> np.ndarray:
     # With a single training row the expected depth is 0; scikit-learn then sets every score to -1/2.
     relative = depths / expected if expected else np.ones_like(depths)
@@ -69,6 +76,8 @@ def _isolation(depths: np.ndarray, expected: float, offset: float) -> np.ndarray
 
 IDENTITY = Link("identity", linear=True, apply=_identity)
 EXP = Link("exp", linear=False, apply=np.exp)
+EXP_SINGLE = Link("exp", linear=False, apply=_exp_single)
+"""Of learners that answer in float32: beyond its range they answer infinity."""
 SIGNED_SQUARE = Link("signed square", linear=False, apply=_signed_square)
 """Of a regression on the signed root of its target."""
 SOFTPLUS = Link("log(1 + exp)", linear=False, apply=_softplus)

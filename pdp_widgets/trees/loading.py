@@ -7,6 +7,7 @@ thread of its own; until then, and where numba is absent, whoever asks has to do
 from __future__ import annotations
 
 import importlib.util
+import os
 import threading
 import time
 from typing import Literal
@@ -24,6 +25,7 @@ class _Loader:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
+        self._guarded = False
 
     def start(self) -> None:
         """Begin loading, unless that was done before."""
@@ -34,6 +36,9 @@ class _Loader:
                 self._fail("exact sums over trees need numba; install pdp_widgets[trees]")
                 return
             self.state = "loading"
+            if hasattr(os, "register_at_fork") and not self._guarded:
+                os.register_at_fork(before=self._before_fork)
+                self._guarded = True
             # No daemon: a thread that is stopped while it compiles may take the process with it.
             self._thread = threading.Thread(target=self._load, name="pdp_widgets-compile", daemon=False)
             self._thread.start()
@@ -46,6 +51,12 @@ class _Loader:
                 self.start()
             self._ended.wait(0.1)  # an endless wait cannot be interrupted on every platform
         return self.state == "ready"
+
+    def _before_fork(self) -> None:
+        """Finish loading first: a copy of this process would wait for ever for the locks of a thread that it has not got."""
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
 
     def _lost(self) -> bool:
         """Whether nobody loads any more: this process was forked from one that did."""

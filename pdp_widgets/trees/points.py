@@ -100,12 +100,12 @@ class Points:
             if self._levels is None or self._levels[0] is not arrangement:
                 few = self._bins.size <= _KEPT_LEVELS
                 self._levels = (arrangement, arrangement.levels(self._bins) if few else np.empty((0, 0), np.int32))
-            levels = self._levels[1]
+            levels, slot_of, layout = self._levels[1], self._slot_of, self.layout
         wanted = np.full(self.n_slots, -1, dtype=np.int32)
         sizes = np.array([grid.size for grid in grids], dtype=np.int64)
         most = int(sizes.max(initial=1))
         at = np.full((len(self._bins), most), -1, dtype=np.int32)  # a column may have no level but "missing"
-        where = self._slot_of[self._conditions.used]
+        where = slot_of[self._conditions.used]
         for f, (grid, points) in enumerate(zip(grids, bins, strict=True)):
             slot = self.slot(grid.feature)
             if slot >= 0:
@@ -113,7 +113,7 @@ class Points:
             mine = where == slot
             at[mine, : grid.size] = arrangement.levels(points)[mine]
         table = arrangement.table(at, (most + 63) // 64)
-        return View(self.layout, arrangement, self._bins, levels, wanted, sizes, table)
+        return View(layout, arrangement, self._bins, levels, wanted, sizes, table)
 
     def steps(self, feature: Feature) -> np.ndarray:
         """Return rows that show every step of a number or date: between their values no tree sees a difference.
@@ -192,18 +192,24 @@ class Points:
             raise UnreadableError(
                 f"the grid of {grid.feature.name!r} cannot be encoded ({type(error).__name__}: {error})"
             ) from error
-        others = self._slot_of != slot
-        same = (values == self._still) | (np.isnan(values) & np.isnan(self._still))
-        if not same[:, others].all():
-            raise UnreadableError(
-                f"a point of the grid of {grid.feature.name!r} moves a column that the trees see and that its values in X do not move"
-            )
+        moved = ~((values == self._still) | (np.isnan(values) & np.isnan(self._still))).all(axis=0)
+        taken = moved & (self._slot_of != slot)
+        if taken.any():
+            self._claim(taken, slot, grid)
         bins = self._conditions.bins(values)
         with self._lock:
             self._grids[key] = bins
             while len(self._grids) > _KEPT_GRIDS:
                 self._grids.popitem(last=False)
         return bins
+
+    def _claim(self, columns: np.ndarray, slot: int, grid: Grid) -> None:
+        """Let a feature own columns that nothing moved so far: only these points show that they are its own."""
+        if slot < 0 or (self._slot_of[columns] != self.n_slots - 1).any():
+            raise UnreadableError(f"a point of the grid of {grid.feature.name!r} moves a column of another feature")
+        with self._lock:
+            self._slot_of = np.where(columns, slot, self._slot_of).astype(np.int32)
+            self.layout = Layout(self.layout.ensemble, self._slot_of, self.n_slots)
 
 
 @dataclass(frozen=True)

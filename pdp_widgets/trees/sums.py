@@ -35,8 +35,6 @@ class TreeSums:
     model : estimator or pipeline
     method : str
         The name of the model's method that is explained.
-    after : callable, optional
-        What happens to the method's answer, (n_outputs, ...), such as taking log-odds.
     threads : int, optional
         Threads to use; as many as there are processors by default.
 
@@ -52,7 +50,6 @@ class TreeSums:
         model: Any,
         method: str,
         *,
-        after: Callable[[np.ndarray], np.ndarray] | None = None,
         threads: int | None = None,
     ) -> None:
         transformers, final = unwrap(model)
@@ -60,18 +57,22 @@ class TreeSums:
         require_columnwise(transformers)
         self.ensemble, self.link, self.family = reading.ensemble, reading.link, reading.family
         self.threads = threads or processors()
-        self._after = after
+        self._probability = method == "predict_proba"
         self.points = Points(table, self.ensemble, ColumnEncoder(transformers, reading.encode))
 
     @property
     def linear(self) -> bool:
         """Return whether the response is affine in the sums: averages may then be taken before it."""
-        return self.link.linear and self._after is None
+        return self.link.linear
 
     def respond(self, raw: np.ndarray) -> np.ndarray:
         """Return the response, (n_outputs, ...), of raw sums, (n_raw, ...)."""
-        response = self.link.apply(raw)
-        return response if self._after is None else self._after(response)
+        return self.link.apply(raw)
+
+    def _of_rows(self, raw: np.ndarray) -> np.ndarray:
+        """Return the response of rows; what is added and taken away again must not leave a probability above 1."""
+        response = self.respond(raw)
+        return response.clip(0.0, 1.0) if self._probability else response
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
         """Return the response at the rows' own values: (n_outputs, m) of row positions (m,)."""
@@ -118,7 +119,7 @@ class TreeSums:
             kernels.unroll(base, steps, raw[:, part])
 
         self.each(work, parts(len(rows), size))
-        return self.respond(raw.reshape(ensemble.n_raw, len(rows), *view.sizes))
+        return self._of_rows(raw.reshape(ensemble.n_raw, len(rows), *view.sizes))
 
     def cross(self, rows: np.ndarray, moved: np.ndarray, features: Sequence[Feature]) -> np.ndarray:
         """Return the responses of rows with some features taken from other rows.
@@ -153,7 +154,7 @@ class TreeSums:
                 raw[:, part, other] = block[:, : len(rows[part]), : len(moved[other])]
 
         self.each(work, parts(len(rows), BLOCK))
-        return self.respond(raw)
+        return self._of_rows(raw)
 
     def each(self, work: Callable[[slice], None], blocks: Iterable[slice]) -> None:
         """Do the work for every block, on as many threads as there are."""
