@@ -28,6 +28,7 @@ from .source import Base, Source
 if TYPE_CHECKING:
     from pdp_widgets.trees.sums import TreeSums
 
+    from .decomposition import Decomposition
     from .ice import Ice
     from .interaction import Interaction, Interactions
     from .results import PartialDependence
@@ -321,6 +322,27 @@ class Explainer:
         from .interaction import interaction_rows
 
         return interaction_rows(self, features, pairs=pairs, rows=rows)
+
+    def decompose(
+        self,
+        first: Any,
+        second: Any,
+        *,
+        reference: Any = None,
+        grid: Any = None,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> Decomposition:
+        """Return the joint effect of two features as constant, main effects and interaction.
+
+        See ``pdp_widgets.explain.decomposition.decompose``.
+        """
+        from .decomposition import decompose
+
+        return decompose(
+            self, first, second, reference=reference, grid=grid, subgroup=subgroup, output=output, progress=progress
+        )
 
     # ---- the growing computations --------------------------------------------------------
 

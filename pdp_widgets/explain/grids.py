@@ -63,7 +63,9 @@ class Grids:
         return [self._table.feature(features)]
 
     def grid(self, feature: Feature, points: Any, size: int | None, percentiles: Any) -> Grid:
-        """Return the grid of one feature; ``points`` are the caller's own, or "steps"."""
+        """Return the grid of one feature; ``points`` are a grid, the caller's own values, or "steps"."""
+        if isinstance(points, Grid):
+            return points
         inner = self.percentiles if percentiles is None else shares(percentiles)
         size = at_least("grid_size", size or self.size, 2)
         if isinstance(points, str) and points == "steps":
