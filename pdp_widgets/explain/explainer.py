@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .decomposition import Decomposition
     from .ice import Ice
     from .interaction import Interaction, Interactions
+    from .null import NullDistribution
     from .results import PartialDependence
 
 
@@ -322,6 +323,26 @@ class Explainer:
         from .interaction import interaction_rows
 
         return interaction_rows(self, features, pairs=pairs, rows=rows)
+
+    def interaction_null(
+        self,
+        features: Sequence[Any] | None = None,
+        *,
+        pairs: Sequence[tuple[Any, Any]] | None = None,
+        repeats: int = 20,
+        rows: int | None = 300,
+        progress: bool | None = None,
+    ) -> NullDistribution:
+        """Return how large interactions get by chance; see ``pdp_widgets.explain.null.interaction_null``."""
+        from .null import interaction_null
+
+        return interaction_null(self, features, pairs=pairs, repeats=repeats, rows=rows, progress=progress)
+
+    def greenwell(self, first: Any, second: Any, *, subgroup: Any = None) -> pd.DataFrame:
+        """Return Greenwell's measure of interaction; see ``pdp_widgets.explain.greenwell.greenwell``."""
+        from .greenwell import greenwell
+
+        return greenwell(self, first, second, subgroup=subgroup)
 
     def decompose(
         self,
