@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .decomposition import Decomposition
     from .ice import Ice
     from .interaction import Interaction, Interactions
+    from .network import InteractionNetwork
     from .null import NullDistribution
     from .results import PartialDependence
 
@@ -337,6 +338,25 @@ class Explainer:
         from .null import interaction_null
 
         return interaction_null(self, features, pairs=pairs, repeats=repeats, rows=rows, progress=progress)
+
+    def interaction_network(
+        self,
+        features: Sequence[Any] | None = None,
+        *,
+        threshold: float = 0.05,
+        rows: int | None = 500,
+        subgroup: Any = None,
+        output: Any = None,
+        triples: bool = True,
+        progress: bool | None = None,
+    ) -> InteractionNetwork:
+        """Return which features act together; see ``pdp_widgets.explain.network.interaction_network``."""
+        from .network import interaction_network
+
+        return interaction_network(
+            self, features, threshold=threshold, rows=rows, subgroup=subgroup, output=output, triples=triples,
+            progress=progress,
+        )  # fmt: skip
 
     def greenwell(self, first: Any, second: Any, *, subgroup: Any = None) -> pd.DataFrame:
         """Return Greenwell's measure of interaction; see ``pdp_widgets.explain.greenwell.greenwell``."""

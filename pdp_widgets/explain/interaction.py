@@ -73,6 +73,10 @@ class Interactions:
     overall_statistic: Statistic = field(repr=False)
     """Per feature, with all others together."""
     pair_statistic: Statistic = field(repr=False)
+    main_strength: np.ndarray = field(repr=False)
+    """(n_outputs, F) standard deviation of each feature's own effect over the rows: the diagonal beside pairs' strengths."""
+    response_strength: np.ndarray = field(repr=False)
+    """(n_outputs,) standard deviation of the response over the rows."""
     total_h2: np.ndarray
     """(n_outputs,) share of the response's variance that is no sum of effects of single features; NaN unless all features
     of the model are among ``features``."""
@@ -134,6 +138,7 @@ class Interactions:
 
         return replace(
             self, overall_statistic=cut(self.overall_statistic), pair_statistic=cut(self.pair_statistic),
+            main_strength=self.main_strength[one], response_strength=self.response_strength[one],
             total_h2=self.total_h2[one], total_h2_stderr=self.total_h2_stderr[one], outputs=self.outputs[one],
             labels=self.labels[one],
         )  # fmt: skip
@@ -216,6 +221,8 @@ def iter_interactions(
         pairs_done=0,
         overall_statistic=_stacked(overall, len(chosen), len(prediction)),
         pair_statistic=_stacked([], len(wanted), len(prediction)),
+        main_strength=np.stack([_spread(whole[f.name], weights, zero) for f in chosen], axis=1),
+        response_strength=_spread(F, weights, zero),
         total_h2=additive.h2 if everything else unknown,
         total_h2_stderr=additive.h2_stderr if everything else unknown,
         outputs=tuple(explainer.outputs),
@@ -385,6 +392,12 @@ def _statistic(interaction: np.ndarray, joint: np.ndarray, weights: np.ndarray, 
         h2 = np.where(numerator == 0, 0.0, numerator / denominator)
     strength = np.sqrt(numerator)
     return Statistic(h2[:, 0], strength[:, 0], _stderr(h2[:, 1:]), _stderr(strength[:, 1:]))
+
+
+def _spread(values: np.ndarray, weights: np.ndarray, zero: np.ndarray) -> np.ndarray:
+    """(n_outputs,) standard deviation over the rows, 0 where it is rounding."""
+    variance = _variance(values, weights)[:, 0]
+    return np.sqrt(np.where(variance <= zero, 0.0, variance))
 
 
 def _variance(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
