@@ -28,6 +28,8 @@ from .source import Base, Source
 if TYPE_CHECKING:
     from pdp_widgets.trees.sums import TreeSums
 
+    from .ale import ALE
+    from .complexity import Complexity
     from .decomposition import Decomposition
     from .ice import Ice
     from .interaction import Interaction, Interactions
@@ -274,6 +276,34 @@ class Explainer:
                 yield self._finish(ice, mask, text, output)
         yield self._finish(ice, mask, text, output)
 
+    # ---- other effects -------------------------------------------------------------------
+
+    def ale(
+        self,
+        features: Any,
+        *,
+        bins: Any = None,
+        order: Any = None,
+        main: bool = False,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> ALE:
+        """Return accumulated local effects of a feature or a pair; see ``pdp_widgets.explain.ale.ale``."""
+        from .ale import ale
+
+        return ale(
+            self, features, bins=bins, order=order, main=main, subgroup=subgroup, output=output, progress=progress
+        )
+
+    def iter_ale(
+        self, features: Any, *, bins: Any = None, order: Any = None, subgroup: Any = None, output: Any = None
+    ) -> Iterator[ALE]:
+        """Yield ``ale`` as it grows; the last one is exact."""
+        from .ale import iter_ale
+
+        return iter_ale(self, features, bins=bins, order=order, subgroup=subgroup, output=output)
+
     # ---- interactions --------------------------------------------------------------------
 
     def interactions(
@@ -357,6 +387,17 @@ class Explainer:
             self, features, threshold=threshold, rows=rows, subgroup=subgroup, output=output, triples=triples,
             progress=progress,
         )  # fmt: skip
+
+    def complexity(
+        self, *, bins: int = 40, subgroup: Any = None, output: Any = None, progress: bool | None = None
+    ) -> Complexity:
+        """Return features used, strength of interactions, complexity of main effects.
+
+        See ``pdp_widgets.explain.complexity.complexity``; ``compare_complexity`` there puts several models side by side.
+        """
+        from .complexity import complexity
+
+        return complexity(self, bins=bins, subgroup=subgroup, output=output, progress=progress)
 
     def greenwell(self, first: Any, second: Any, *, subgroup: Any = None) -> pd.DataFrame:
         """Return Greenwell's measure of interaction; see ``pdp_widgets.explain.greenwell.greenwell``."""

@@ -1,0 +1,206 @@
+"""How complex a model is: features used, strength of interactions, complexity of main effects (Molnar, Casalicchio & Bischl 2020).
+
+The fewer interactions and the simpler the effects, the more a plot of one effect at a time tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .ale import ale
+from .ask import answers
+
+if TYPE_CHECKING:
+    from pdp_widgets.inputs import Feature
+
+    from .ale import ALE
+    from .explainer import Explainer
+
+R2 = 0.95
+"""Share of an effect's variance that its linear segments must reproduce."""
+
+MOST_SEGMENTS = 10
+
+
+@dataclass(frozen=True)
+class Complexity:
+    """Three numbers about a model, and per feature what they are made of."""
+
+    features_used: int
+    """Features that change the prediction of some row."""
+    interaction_strength: float
+    """IAS: share of the response's variance that is no sum of ALE main effects; 0 for an additive model."""
+    main_effect_complexity: float
+    """MEC: mean number of linear segments of the ALE main effects, weighted by their variances; 1 for a linear model."""
+    per_feature: pd.DataFrame = field(repr=False)
+    """``feature``, ``used``, ``segments``, ``variance`` (of its ALE)."""
+    output: str
+    scale: str
+    n_rows: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row."""
+        return pd.DataFrame(
+            {
+                "features_used": [self.features_used],
+                "interaction_strength": [self.interaction_strength],
+                "main_effect_complexity": [self.main_effect_complexity],
+            }
+        )
+
+
+def complexity(
+    explainer: Explainer, *, bins: int = 40, subgroup: Any = None, output: Any = None, progress: bool | None = None
+) -> Complexity:
+    """Return how complex the model is.
+
+    Parameters
+    ----------
+    explainer : Explainer
+    bins : int
+        Steps of each ALE.
+    subgroup : mask, query string or object with ``.mask``, optional
+    output : name, class label or position, optional
+        The explainer's default output by default.
+    progress : bool, optional
+        Show a bar per feature; None means when it is slow.
+
+    Returns
+    -------
+    Complexity
+
+    Notes
+    -----
+    Molnar, Casalicchio & Bischl (2020), "Quantifying model complexity via functional decomposition for better post-hoc
+    interpretability". IAS = mean (f - f_ALE)^2 / mean (f - mean f)^2 with f_ALE the sum of all first-order ALEs and the mean. The
+    complexity of a feature is the smallest number of straight segments, each fitted to the rows it holds, that reproduce 95 % of its
+    ALE's variance over the rows (of a category: of groups of levels, less one). A feature counts as used when replacing its
+    value by that of a random other row changes the prediction of some row. The model is asked about 2 rows per row and feature for ALE
+    and about two more for that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pdp_widgets import Explainer
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> found = Explainer(lambda X: 2 * X[:, 0] - X[:, 1], X).complexity()
+    >>> found.features_used, round(found.interaction_strength, 6), found.main_effect_complexity
+    (2, 0.0, 1.0)
+    """
+    name = explainer.default_output if output is None else output
+    k = explainer.response.position(name)
+    mask, _ = explainer.rows_of(subgroup)
+    rows = np.arange(explainer.n_rows) if mask is None else np.flatnonzero(mask)
+    weights = np.ones(len(rows)) if explainer.weights is None else explainer.weights[rows]
+    prediction = answers(explainer.source, rows, {}, where="at their own values")[k]
+    good = np.isfinite(prediction)
+    additive = np.zeros(len(rows))
+    table = []
+    for feature in explainer.features.values():
+        effect = ale(explainer, feature.name, bins=bins, subgroup=subgroup, progress=progress)
+        own = np.zeros(len(rows))
+        own[np.searchsorted(rows, effect.rows)] = effect.row_values[k]
+        additive += own
+        share = weights[good] / weights[good].sum()
+        variance = float(share @ np.square(own[good] - share @ own[good]))
+        used = bool((_replaced(explainer, feature, rows)[k] != prediction)[good].any())
+        table.append((feature.name, used, _segments(effect, k, explainer.weights), variance))
+    share = weights[good] / weights[good].sum()
+    mean = share @ prediction[good]
+    left, whole = share @ np.square(prediction - mean - additive)[good], share @ np.square(prediction - mean)[good]
+    per_feature = pd.DataFrame(table, columns=["feature", "used", "segments", "variance"])
+    total = per_feature["variance"].sum()
+    rounding = 16 * (np.finfo(float).eps * np.abs(prediction[good]).max(initial=0.0)) ** 2
+    return Complexity(
+        features_used=int(per_feature["used"].sum()),
+        interaction_strength=float(left / whole) if left > rounding else 0.0,
+        main_effect_complexity=float(per_feature["segments"] @ per_feature["variance"] / total)
+        if total > rounding
+        else 0.0,
+        per_feature=per_feature,
+        output=explainer.outputs[k],
+        scale=explainer.scale,
+        n_rows=len(rows),
+    )
+
+
+def compare_complexity(models: Mapping[str, Explainer] | Sequence[Explainer], **options: Any) -> pd.DataFrame:
+    """Return the three numbers of several models side by side.
+
+    Parameters
+    ----------
+    models : mapping of name to Explainer, or sequence of Explainers
+    **options
+        As for ``complexity``.
+    """
+    named = models if isinstance(models, Mapping) else {f"model {k}": model for k, model in enumerate(models)}
+    return pd.concat({name: complexity(model, **options).to_frame() for name, model in named.items()}).droplevel(1)
+
+
+def _replaced(explainer: Explainer, feature: Feature, rows: np.ndarray) -> np.ndarray:
+    """Return the answers for rows with the feature of a random other row, NaN like the rows' own where that is the same."""
+    other = np.random.default_rng(explainer.random_state).permutation(rows)
+    vectors = explainer.table.values(feature, other)
+    replaced = dict(zip(feature.columns, vectors, strict=True))
+    return answers(explainer.source, rows, replaced, where=f"while {feature.name!r} is varied")
+
+
+def _segments(effect: ALE, k: int, weights: np.ndarray | None) -> int:
+    """Return the fewest segments that reproduce the effect over the rows; 0 when it is flat."""
+    values, codes = effect.row_values[k], effect.codes[0]
+    weight = np.ones(len(codes)) if weights is None else weights[effect.rows]
+    x, at = np.unique(codes, return_inverse=True)
+    if len(x) < 2:
+        return 0
+    mass = np.bincount(at, weight)
+    y = np.bincount(at, weight * values) / np.where(mass > 0, mass, 1)
+    category = effect.kinds[0] == "category"
+    if category:  # groups of levels: neighbours in the effect, each at its mean
+        order = np.argsort(y, kind="stable")
+        x, y, mass = np.arange(len(x), dtype=float), y[order], mass[order]
+    centred = y - mass @ y / mass.sum()
+    whole = float(mass @ np.square(centred))
+    if whole <= 16 * mass.sum() * (np.finfo(float).eps * max(np.abs(effect.row_values[k]).max(), 1e-300)) ** 2:
+        return 0
+    x, y, mass = _thinned(x, centred, mass)
+    loss = _losses(x, y, mass, slope=not category)
+    best = loss[0].copy()  # best[j]: the loss of points 0..j in as many segments as counted
+    for count in range(1, MOST_SEGMENTS + 1):
+        if best[-1] <= (1 - R2) * whole:
+            return count - 1 if category else count
+        # One more segment, which starts at point i + 1 and ends at j.
+        best = np.minimum(best, (best[:-1, None] + loss[1:]).min(axis=0))
+    return MOST_SEGMENTS
+
+
+def _thinned(
+    x: np.ndarray, y: np.ndarray, mass: np.ndarray, most: int = 200
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Join neighbouring points until at most ``most`` are left: segments of thousands of points tell nothing more."""
+    if len(x) <= most:
+        return x, y, mass
+    at = (np.cumsum(mass) - mass / 2) / mass.sum() * most
+    at = np.unique(at.astype(int), return_inverse=True)[1]
+    joined = np.bincount(at, mass)
+    joined_x, joined_y = (np.bincount(at, mass * values) / np.where(joined > 0, joined, 1) for values in (x, y))
+    return joined_x, joined_y, joined
+
+
+def _losses(x: np.ndarray, y: np.ndarray, mass: np.ndarray, *, slope: bool) -> np.ndarray:
+    """(K, K) weighted squared error of a straight line (or a mean) through points i..j; infinite where j < i."""
+    x = (x - x.mean()) / (np.abs(x - x.mean()).max() or 1.0)
+    sums = [np.concatenate([[0.0], np.cumsum(mass * part)]) for part in (np.ones_like(x), x, y, x * x, x * y, y * y)]
+    n, sx, sy, sxx, sxy, syy = (one[None, 1:] - one[:-1, None] for one in sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss = syy - sy * sy / n
+        if slope:
+            spread = sxx - sx * sx / n
+            explained = np.square(sxy - sx * sy / n) / spread
+            loss = loss - np.where(spread > 1e-12 * np.maximum(sxx, 1e-300), explained, 0.0)
+    loss = np.maximum(np.nan_to_num(loss, nan=0.0, posinf=0.0), 0.0)
+    return np.where(np.tri(len(x), k=-1, dtype=bool), np.inf, loss)
