@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pdp_widgets.explain import Explainer, PartialDependence
+    from pdp_widgets.explain.comparison import compare
+    from pdp_widgets.explain.complexity import compare_complexity
     from pdp_widgets.widget import PDPWidget
 
 __version__ = "0.1.0"
-__all__ = ["Explainer", "PDPWidget", "PartialDependence", "__version__"]
+__all__ = ["Explainer", "PDPWidget", "PartialDependence", "__version__", "compare", "compare_complexity"]
 
 _HOMES = {
     "Explainer": "pdp_widgets.explain",
     "PartialDependence": "pdp_widgets.explain",
     "PDPWidget": "pdp_widgets.widget",
+    "compare": "pdp_widgets.explain.comparison",
+    "compare_complexity": "pdp_widgets.explain.complexity",
 }
 
 

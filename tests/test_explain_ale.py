@@ -646,3 +646,20 @@ def test_bike_rentals_as_in_the_textbook(shared_data):
     months = ale(Explainer(lambda Z: Z["temp"], weather), "mnth").order["mnth"]
     halves = [{"NOV", "DEC", "JAN", "FEB", "MAR", "APR"}, {"MAY", "JUN", "JUL", "AUG", "SEP", "OCT"}]
     assert [set(months[:6]), set(months[6:])] in (halves, halves[::-1]), "months are alike by their weather"
+
+
+def test_one_output_of_a_pair_is_that_of_its_main_effects_too():
+    frame = pd.DataFrame({"a": np.arange(6.0), "b": [0.0, 2, 1, 5, 3, 4]})
+    frame["c"] = 1.0
+
+    class Three:
+        classes_ = np.array([1, 2, 3])
+
+        def predict_proba(self, X):
+            low = X["a"] / 20 + X["b"] / 30
+            return np.column_stack([low, low**2, 1 - low - low**2])
+
+    whole = ale(Explainer(Three(), frame), ("a", "b"), main=True)
+    for k, name in enumerate(whole.outputs):
+        one = whole.output(name)
+        np.testing.assert_array_equal(one.main[0].values[0], whole.main[0].values[k])

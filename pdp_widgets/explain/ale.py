@@ -147,7 +147,7 @@ class ALE:
             effect_stderr=self.effect_stderr[one],
             outputs=self.outputs[one],
             labels=self.labels[one],
-            main=None if self.main is None else (self.main[0].output(k), self.main[1].output(k)),
+            main=None if self.main is None else (self.main[0].output(name), self.main[1].output(name)),
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from pdp_widgets.trees.sums import TreeSums
 
     from .ale import ALE
+    from .comparison_results import GroupedDependence
     from .complexity import Complexity
     from .decomposition import Decomposition
     from .ice import Ice
     from .interaction import Interaction, Interactions
     from .network import InteractionNetwork
     from .null import NullDistribution
+    from .residuals import ObservedOutcome
     from .results import PartialDependence
 
 
@@ -303,6 +305,21 @@ class Explainer:
         from .ale import iter_ale
 
         return iter_ale(self, features, bins=bins, order=order, subgroup=subgroup, output=output)
+
+    def by_group(self, feature: Any, by: Any, **options: Any) -> GroupedDependence:
+        """Return one curve per level of another feature; options are those of ``pdp_widgets.explain.comparison.by_group``."""
+        from .comparison import by_group
+
+        return by_group(self, feature, by, **options)
+
+    def observed(self, feature: Any, **options: Any) -> ObservedOutcome:
+        """Return observed outcome, prediction and residual near each grid point of a feature; needs ``y``.
+
+        Options are those of ``pdp_widgets.explain.residuals.observed``.
+        """
+        from .residuals import observed
+
+        return observed(self, feature, **options)
 
     # ---- interactions --------------------------------------------------------------------
 
