@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .null import NullDistribution
     from .residuals import ObservedOutcome
     from .results import PartialDependence
+    from .trust_result import Trust
 
 
 class Explainer:
@@ -320,6 +321,15 @@ class Explainer:
         from .residuals import observed
 
         return observed(self, feature, **options)
+
+    def trust(self, features: Any, *, subgroup: Any = None, output: Any = None, rows: int | None = 500) -> Trust:
+        """Return how far the curve of a feature, or the surface of a pair, can be trusted, with hints in plain words.
+
+        See ``pdp_widgets.explain.trust.trust``.
+        """
+        from .trust import trust
+
+        return trust(self, features, subgroup=subgroup, output=output, rows=rows)
 
     # ---- interactions --------------------------------------------------------------------
 
