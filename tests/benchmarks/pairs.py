@@ -1,4 +1,4 @@
-"""Interaction statistics of black boxes against the plain double loop."""
+"""Interactions of black boxes against the plain double loop, permutation importance against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -50,3 +50,40 @@ def black_box_pairs() -> Iterator[Row]:
         "CPU of it / plain double loop", ours / theirs, 0.5, "x",
         f"{ours:.1f} s / {theirs:.1f} s (from {len(tried)} of {len(sets)} loops)",
     )  # fmt: skip
+
+
+@measurement
+def permutation() -> Iterator[Row]:
+    """CPU of permutation importance, five repeats, against scikit-learn's on the same model and data."""
+    from measure import alternate
+    from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+    from sklearn.inspection import permutation_importance
+
+    from pdp_widgets import Explainer
+    from pdp_widgets.explain.permutation import Permutation
+
+    X, y = friedman()
+    for name, model in (
+        ("GB", GradientBoostingRegressor(random_state=0)),
+        ("RF", RandomForestRegressor(50, random_state=0)),
+    ):
+        model.fit(X, y)
+
+        def ours(model: Any = model) -> None:
+            explainer = Explainer(model, X, y, method="model")
+            work = Permutation(explainer.source, explainer.y, np.arange(len(X)), 5, None, 0)
+            list(work.start())
+            for feature in explainer.features.values():
+                list(work.measure(feature))
+
+        def theirs(model: Any = model) -> None:
+            permutation_importance(model, X, y, n_repeats=5, random_state=0, scoring="neg_mean_squared_error")
+
+        mine, other = alternate(ours, theirs, 3)
+        yield Row(
+            f"CPU of permutation importance / scikit-learn, {name}",
+            mine / other,
+            1.0,
+            "x",
+            f"{mine:.2f} s / {other:.2f} s",
+        )
