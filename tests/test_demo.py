@@ -114,10 +114,17 @@ def test_demo_serves_the_quickstart_in_jupyterlab(tmp_path: Path) -> None:
             assert time.monotonic() < end, log.read_text()
             time.sleep(0.2)
         assert str(tmp_path / "books") in log.read_text()
-        with urllib.request.urlopen(
-            f"http://127.0.0.1:{port}/api/contents/quickstart.ipynb?content=0&token={found[1]}", timeout=20
-        ) as answer:
-            assert answer.status == 200
+        address = f"http://127.0.0.1:{port}/api/contents/quickstart.ipynb?content=0&token={found[1]}"
+        while True:  # the log names the address before anybody listens there
+            try:
+                with urllib.request.urlopen(address, timeout=20) as answer:
+                    assert answer.status == 200
+                break
+            except urllib.error.HTTPError:
+                raise
+            except urllib.error.URLError:
+                assert time.monotonic() < end, log.read_text()
+                time.sleep(0.2)
         with pytest.raises(urllib.error.HTTPError, match="403"):  # no token, no access
             urllib.request.urlopen(f"http://127.0.0.1:{port}/api/contents", timeout=20)
     finally:
