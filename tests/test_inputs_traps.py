@@ -257,3 +257,13 @@ def test_a_model_used_with_threads_is_not_kept():
         del explainer, model
     gc.collect()
     assert gone() is None
+
+
+def test_the_grid_of_a_result_can_be_given_again():
+    frame = pd.DataFrame({"flag": [True, False, True, True], "name": ["x", "y", "x", "x"]})
+    explainer = Explainer(lambda X: X["flag"] * 2.0 + (X["name"] == "y"), frame)
+    for feature in frame:
+        first = explainer.partial_dependence(feature)
+        again = explainer.partial_dependence(feature, grid=list(first.grid_values[0]))
+        assert again.to_frame()["n_nearest"].tolist() == first.to_frame()["n_nearest"].tolist()
+        assert again.average.tolist() == first.average.tolist()

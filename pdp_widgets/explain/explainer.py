@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .region_results import Regions, Suggestions
     from .residuals import ObservedOutcome
     from .results import PartialDependence
+    from .scaleout import ChunkedExplainer
     from .trust_result import Trust
 
 
@@ -82,6 +83,17 @@ class Explainer(Background):
     PredictionError
         When the model fails on the first rows of X.
     """
+
+    @staticmethod
+    def from_chunks(model: Any, chunks: Any, **options: Any) -> ChunkedExplainer:
+        """Return an explainer of rows that come in chunks: a dask DataFrame, or tables one after the other.
+
+        Averages are over all rows, computed where the chunks are; curves are those of a uniform sample. Options are those of
+        ``pdp_widgets.explain.scaleout.from_chunks``.
+        """
+        from .scaleout import from_chunks
+
+        return from_chunks(model, chunks, **options)
 
     # ---- partial dependence --------------------------------------------------------------
 

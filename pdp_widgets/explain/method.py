@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+import weakref
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -42,7 +43,8 @@ class Method:
     """
 
     def __init__(self, source: Source, wish: Wish) -> None:
-        self._source, self.wish = source, wish
+        self._about = weakref.ref(source)  # the source holds its method: a circle would keep X in memory
+        self.wish = wish
         self._sums: TreeSums | None = None
         self._complaint: str | None = None
         self._refusal: str | None = None
@@ -55,6 +57,12 @@ class Method:
             self._refusal = str(error)
             return
         loader.start()
+
+    @property
+    def _source(self) -> Source:
+        source = self._about()
+        assert source is not None, "a method without its source is asked for nothing"
+        return source
 
     @property
     def refusal(self) -> str | None:

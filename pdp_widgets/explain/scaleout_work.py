@@ -122,7 +122,6 @@ class Work:
             )
         found = [_sums(source, grids, mask) for grids in question.grids]
         asked = source.pace.rows_asked
-        del source.method  # it knows the source: together they would outlive this call, and the chunk with them
         return found, asked
 
     def _nothing(self, n: int, grids: tuple[Grid, ...]) -> Sums:

@@ -259,8 +259,8 @@ def _given_grid(table: FeatureTable, feature: Feature, given: Sequence[Any]) -> 
     if observed.kind == "category":
         positions = np.arange(len(points), dtype=float)
         labels = ["missing" if gone[k] else str(p) for k, p in enumerate(points)]
-        index = {(type(level), level): k for k, level in enumerate(points) if not gone[k]}
-        to_grid = np.array([index.get((type(level), level), -1) for level in observed.levels or []], dtype=int)
+        index = {_as_level(level): k for k, level in enumerate(points) if not gone[k]}
+        to_grid = np.array([index.get(_as_level(level), -1) for level in observed.levels or []], dtype=int)
         own = _own_category(observed, to_grid, missing)
         return Grid(
             feature,
@@ -286,6 +286,12 @@ def _given_grid(table: FeatureTable, feature: Feature, given: Sequence[Any]) -> 
         feature, observed.kind, _plain(vector), positions, labels, missing, infinite, note, (vector,),
         observed.codes, *_match(observed, positions, missing),
     )  # fmt: skip
+
+
+def _as_level(value: Any) -> tuple[type, Any]:
+    """Return a level so that 1, True and "1" are kept apart, but numpy's True is Python's."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return type(value), value
 
 
 def _given_levels(table: FeatureTable, feature: Feature, observed: Observed, points: list[Any]) -> Grid:
