@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 from pdp_widgets import Explainer
 from pdp_widgets.explain.complexity import R2, _losses, compare_complexity
+from pdp_widgets.inputs import InputError
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"a": RNG.uniform(-1, 1, 400), "b": RNG.uniform(-1, 1, 400), "c": RNG.choice(list("xyz"), 400)})
@@ -95,6 +96,9 @@ def test_models_side_by_side_and_a_subgroup():
     assert table.loc["boosted", "main_effect_complexity"] > 1
     assert table.loc["boosted", "interaction_strength"] > table.loc["linear", "interaction_strength"]
     assert compare_complexity(list(models.values())).index.tolist() == ["model 0", "model 1"]
+    with pytest.raises(InputError, match="takes Explainers, not a LinearRegression"):
+        compare_complexity([LinearRegression().fit(numbers, y)])
+    assert repr(models["linear"].complexity()).startswith("<Complexity of prediction 'prediction': 2 features used")
     part = models["linear"].complexity(subgroup="a > 0")
     assert part.n_rows == int((X["a"] > 0).sum())
     assert R2 == 0.95

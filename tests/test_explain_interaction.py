@@ -298,6 +298,11 @@ def test_groups_classes_choices_and_the_total():
     assert found.output("y").to_frame().shape[0] == 1
     assert np.isfinite(found.total_h2).all()
     assert found.additivity == pytest.approx(1 - found.total_h2)
+    some = Explainer(
+        expression("a*b + c"), pd.DataFrame(RNG.normal(size=(30, 3)), columns=list("abc")), features=["a", "b"]
+    )
+    assert np.isnan(some.interactions().total_h2).all()  # c is no feature, yet in the model
+    assert np.isnan(some.complexity().interaction_strength)
     part = Explainer(expression("a*b + c"), pd.DataFrame(RNG.normal(size=(30, 3)), columns=list("abc")))
     assert np.isnan(part.interactions(["a", "b"]).total_h2).all()  # of all features only
     assert part.interactions(pairs=[("c", "a")]).pairs == (("c", "a"),)
@@ -321,6 +326,19 @@ def test_what_cannot_be_computed_says_why():
         Explainer(expression("np.log(a) * b"), holes, nan_predictions="omit").interactions()
     with np.errstate(invalid="ignore"), pytest.raises(PredictionError):
         Explainer(expression("np.where(b > 1, np.nan, a)"), holes).interactions()
+
+
+def test_one_output_of_one_set_and_how_it_reads():
+    frame = pd.DataFrame(RNG.normal(size=(40, 2)), columns=list("ab"))
+    explainer = Explainer(lambda X: np.column_stack([X["a"] * X["b"], X["a"]]), frame, output_names=["x", "y"])
+    whole, one = explainer.interaction("a", "b"), explainer.interaction(("a", "b"), output="x")
+    assert one.h2.tolist() == whole.h2[:1].tolist()
+    assert one.to_frame()[["output", "features"]].to_numpy().tolist() == [["x", "a x b"]]
+    assert repr(one).startswith("<Interaction of a x b: x: h2 ")
+    assert "40 rows; model calls" in repr(one)
+    assert explainer.greenwell("a", "b", output="y")["output"].tolist() == ["y"]
+    with pytest.raises(InputError, match="output 'z'"):
+        explainer.interaction("a", "b", output="z")
 
 
 def test_a_single_row_has_no_interaction_and_no_error():

@@ -242,7 +242,10 @@ def test_without_numba_the_reason_names_the_extra(boosted, monkeypatch):
     monkeypatch.setattr(way, "loader", absent)
     explainer = Explainer(boosted, NUMBERS)
     assert explainer.partial_dependence("a").method == "model calls"
-    assert explainer.method == "model calls: exact sums over trees need numba; install pdp_widgets[trees]"
+    assert (
+        explainer.method
+        == "model calls: exact sums over trees need numba, which is not installed (the extra pdp_widgets[trees])"
+    )
 
 
 def test_a_slow_model_is_checked_on_few_rows(boosted):

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.inputs import InputError
+
 from .ale import ale
 from .ask import answers
 
@@ -34,7 +36,8 @@ class Complexity:
     features_used: int
     """Features that change the prediction of some row."""
     interaction_strength: float
-    """IAS: share of the response's variance that is no sum of ALE main effects; 0 for an additive model."""
+    """IAS: share of the response's variance that is no sum of ALE main effects; 0 for an additive model, NaN when not all
+    columns of X are among the features."""
     main_effect_complexity: float
     """MEC: mean number of linear segments of the ALE main effects, weighted by their variances; 1 for a linear model."""
     per_feature: pd.DataFrame = field(repr=False)
@@ -43,10 +46,18 @@ class Complexity:
     scale: str
     n_rows: int
 
+    def __repr__(self) -> str:
+        """Say the three numbers, of which output and on how many rows."""
+        return (
+            f"<Complexity of {self.scale} {self.output!r}: {self.features_used} features used, interaction strength "
+            f"{self.interaction_strength:.3g}, main effect complexity {self.main_effect_complexity:.3g}; {self.n_rows} rows>"
+        )
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row."""
         return pd.DataFrame(
             {
+                "output": [self.output],
                 "features_used": [self.features_used],
                 "interaction_strength": [self.interaction_strength],
                 "main_effect_complexity": [self.main_effect_complexity],
@@ -116,9 +127,11 @@ def complexity(
     per_feature = pd.DataFrame(table, columns=["feature", "used", "segments", "variance"])
     total = per_feature["variance"].sum()
     rounding = 16 * (np.finfo(float).eps * np.abs(prediction[good]).max(initial=0.0)) ** 2
+    columns = {j for feature in explainer.features.values() for j in feature.columns}
+    strength = float(left / whole) if left > rounding else 0.0
     return Complexity(
         features_used=int(per_feature["used"].sum()),
-        interaction_strength=float(left / whole) if left > rounding else 0.0,
+        interaction_strength=strength if len(columns) == len(explainer.table.column_names) else np.nan,
         main_effect_complexity=float(per_feature["segments"] @ per_feature["variance"] / total)
         if total > rounding
         else 0.0,
@@ -138,13 +151,16 @@ def compare_complexity(models: Mapping[str, Explainer] | Sequence[Explainer], **
     **options
         As for ``complexity``.
     """
+    for model in models.values() if isinstance(models, Mapping) else models:
+        if not hasattr(model, "rows_of"):
+            raise InputError(f"compare_complexity takes Explainers, not a {type(model).__name__}: Explainer(model, X)")
     named = models if isinstance(models, Mapping) else {f"model {k}": model for k, model in enumerate(models)}
     return pd.concat({name: complexity(model, **options).to_frame() for name, model in named.items()}).droplevel(1)
 
 
 def _replaced(explainer: Explainer, feature: Feature, rows: np.ndarray) -> np.ndarray:
     """Return the answers for rows with the feature of a random other row, NaN like the rows' own where that is the same."""
-    other = np.random.default_rng(explainer.random_state).permutation(rows)
+    other = np.random.default_rng(explainer.random_state).choice(explainer.n_rows, len(rows))
     vectors = explainer.table.values(feature, other)
     replaced = dict(zip(feature.columns, vectors, strict=True))
     return answers(explainer.source, rows, replaced, where=f"while {feature.name!r} is varied")

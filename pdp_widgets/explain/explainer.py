@@ -199,20 +199,43 @@ class Explainer(Background):
 
         return iter_ale(self, features, bins=bins, order=order, subgroup=subgroup, output=output)
 
-    def by_group(self, feature: Any, by: Any, **options: Any) -> GroupedDependence:
-        """Return one curve per level of another feature; options are those of ``pdp_widgets.explain.comparison.by_group``."""
+    def by_group(
+        self,
+        feature: Any,
+        by: Any,
+        *,
+        levels: Any = None,
+        grid: Any = None,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> GroupedDependence:
+        """Return one curve per level of another feature; ``levels`` are how many groups, cut points, or the levels.
+
+        See ``pdp_widgets.explain.comparison.by_group``.
+        """
         from .comparison import by_group
 
-        return by_group(self, feature, by, **options)
+        return by_group(
+            self, feature, by, levels=levels, grid=grid, subgroup=subgroup, output=output, progress=progress
+        )
 
-    def observed(self, feature: Any, **options: Any) -> ObservedOutcome:
+    def observed(
+        self,
+        feature: Any,
+        *,
+        grid: Any = None,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> ObservedOutcome:
         """Return observed outcome, prediction and residual near each grid point of a feature; needs ``y``.
 
-        Options are those of ``pdp_widgets.explain.residuals.observed``.
+        See ``pdp_widgets.explain.residuals.observed``.
         """
         from .residuals import observed
 
-        return observed(self, feature, **options)
+        return observed(self, feature, grid=grid, subgroup=subgroup, output=output, progress=progress)
 
     def trust(self, features: Any, *, subgroup: Any = None, output: Any = None, rows: int | None = 500) -> Trust:
         """Return how far the curve of a feature, or the surface of a pair, can be trusted, with hints in plain words.
@@ -223,38 +246,75 @@ class Explainer(Background):
 
         return trust(self, features, subgroup=subgroup, output=output, rows=rows)
 
-    def importance(self, features: Sequence[Any] | None = None, **options: Any) -> Importance:
-        """Return every importance of features in one table.
+    def importance(
+        self,
+        features: Sequence[Any] | None = None,
+        *,
+        rows: int | None = 500,
+        repeats: int = 5,
+        scoring: Any = None,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> Importance:
+        """Return every importance of features in one table: partial dependence, total effect, disagreement, permutation.
 
-        Options are those of ``pdp_widgets.explain.importance.importance``.
+        See ``pdp_widgets.explain.importance.importance``; permutation importance needs ``y``.
         """
         from .importance import importance
 
-        return importance(self, features, **options)
+        return importance(
+            self, features, rows=rows, repeats=repeats, scoring=scoring, subgroup=subgroup, output=output,
+            progress=progress,
+        )  # fmt: skip
 
     def iter_importance(self, features: Sequence[Any] | None = None, **options: Any) -> Iterator[Importance]:
-        """Yield ``importance`` as it grows, feature by feature."""
+        """Yield ``importance`` as it grows, feature by feature; options are its."""
         from .importance import iter_importance
 
         return iter_importance(self, features, **options)
 
-    def regions(self, feature: Any, **options: Any) -> Regions:
+    def regions(
+        self,
+        feature: Any,
+        *,
+        depth: int = 2,
+        min_rows: int | None = None,
+        min_gain: float = 0.05,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> Regions:
         """Return readable splits of the rows that remove most disagreement of a feature's curves.
 
-        Options are those of ``pdp_widgets.explain.regions.regions``. A region works as ``subgroup=`` anywhere.
+        See ``pdp_widgets.explain.regions.regions``. A region works as ``subgroup=`` anywhere.
         """
         from .regions import regions
 
-        return regions(self, feature, **options)
+        return regions(
+            self, feature, depth=depth, min_rows=min_rows, min_gain=min_gain, subgroup=subgroup, output=output,
+            progress=progress,
+        )  # fmt: skip
 
-    def suggestions(self, features: Sequence[Any] | None = None, **options: Any) -> Suggestions:
+    def suggestions(
+        self,
+        features: Sequence[Any] | None = None,
+        *,
+        min_rows: int | None = None,
+        min_gain: float = 0.05,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+    ) -> Suggestions:
         """Return each feature's best first split, the one that removes most disagreement first.
 
-        Options are those of ``pdp_widgets.explain.regions.suggestions``.
+        See ``pdp_widgets.explain.regions.suggestions``.
         """
         from .regions import suggestions
 
-        return suggestions(self, features, **options)
+        return suggestions(
+            self, features, min_rows=min_rows, min_gain=min_gain, subgroup=subgroup, output=output, progress=progress
+        )
 
     # ---- interactions --------------------------------------------------------------------
 
@@ -290,14 +350,16 @@ class Explainer(Background):
 
         return iter_interactions(self, features, pairs=pairs, rows=rows, subgroup=subgroup, output=output)
 
-    def interaction(self, *features: Any, rows: int | None = 500, subgroup: Any = None) -> Interaction:
+    def interaction(
+        self, *features: Any, rows: int | None = 500, subgroup: Any = None, output: Any = None
+    ) -> Interaction:
         """Return the H-statistic of one set of two or more features.
 
         See ``pdp_widgets.explain.interaction.interaction``.
         """
         from .interaction import interaction
 
-        return interaction(self, *features, rows=rows, subgroup=subgroup)
+        return interaction(self, *features, rows=rows, subgroup=subgroup, output=output)
 
     def interaction_rows(
         self, features: Sequence[Any] | None = None, *, pairs: Any = None, rows: int | None = 500
@@ -351,11 +413,11 @@ class Explainer(Background):
 
         return complexity(self, bins=bins, subgroup=subgroup, output=output, progress=progress)
 
-    def greenwell(self, first: Any, second: Any, *, subgroup: Any = None) -> pd.DataFrame:
+    def greenwell(self, first: Any, second: Any, *, subgroup: Any = None, output: Any = None) -> pd.DataFrame:
         """Return Greenwell's measure of interaction; see ``pdp_widgets.explain.greenwell.greenwell``."""
         from .greenwell import greenwell
 
-        return greenwell(self, first, second, subgroup=subgroup)
+        return greenwell(self, first, second, subgroup=subgroup, output=output)
 
     def decompose(
         self,

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from .explainer import Explainer
 
 
-def greenwell(explainer: Explainer, first: Any, second: Any, *, subgroup: Any = None) -> pd.DataFrame:
+def greenwell(
+    explainer: Explainer, first: Any, second: Any, *, subgroup: Any = None, output: Any = None
+) -> pd.DataFrame:
     """Return the standard deviation, along one feature, of the importance of the other, averaged over both directions.
 
     The importance of a feature at a fixed value of the other one is the spread of their joint partial dependence along it:
@@ -26,6 +28,8 @@ def greenwell(explainer: Explainer, first: Any, second: Any, *, subgroup: Any = 
     first, second : names
         Numbers with at most ``explainer.grid_size`` distinct values are taken at all of them, others on a grid.
     subgroup : mask, query string or object with ``.mask``, optional
+    output : name, class label or position, optional
+        Return this output only.
 
     Returns
     -------
@@ -45,7 +49,9 @@ def greenwell(explainer: Explainer, first: Any, second: Any, *, subgroup: Any = 
     [1.0]
     """
     names = [explainer.table.feature(name).name for name in (first, second)]
-    pair = explainer.partial_dependence(tuple(names), grid_size=explainer.grid_size, subgroup=subgroup, progress=False)
+    pair = explainer.partial_dependence(
+        tuple(names), grid_size=explainer.grid_size, subgroup=subgroup, output=output, progress=False
+    )
     directions = []
     for axis in (1, 2):
         importance = _spread(pair.average, pair.grids[axis - 1], axis)

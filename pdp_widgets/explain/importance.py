@@ -103,7 +103,7 @@ def importance(
         max_values=max_values,
     )  # fmt: skip
     result = next(growing)
-    with bar(len(result.features), "importance", progress) as shown:
+    with bar(len(result.features), "importance", progress, "feature") as shown:
         shown.unit = "feature"
         for grown in growing:
             shown.update(grown.features_done - result.features_done)

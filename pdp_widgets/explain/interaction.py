@@ -78,8 +78,8 @@ class Interactions:
     response_strength: np.ndarray = field(repr=False)
     """(n_outputs,) standard deviation of the response over the rows."""
     total_h2: np.ndarray
-    """(n_outputs,) share of the response's variance that is no sum of effects of single features; NaN unless all features
-    of the model are among ``features``."""
+    """(n_outputs,) share of the response's variance that is no sum of effects of single features; NaN unless all columns
+    of X are among ``features``."""
     total_h2_stderr: np.ndarray
     outputs: tuple[str, ...]
     labels: tuple[Any, ...] = field(repr=False)
@@ -165,9 +165,12 @@ class Interaction:
     h2_stderr: np.ndarray
     strength_stderr: np.ndarray
     outputs: tuple[str, ...]
+    labels: tuple[Any, ...] = field(repr=False)
     scale: str
     n_rows: int
+    subgroup: str | None
     model_rows: int
+    method: str
 
     @property
     def h(self) -> np.ndarray:
@@ -178,10 +181,33 @@ class Interaction:
         """Return one row per output."""
         return pd.DataFrame(
             {
-                "output": list(self.outputs), "h2": self.h2, "h": self.h, "strength": self.strength,
+                "output": list(self.outputs), "features": " x ".join(self.features), "h2": self.h2, "h": self.h, "strength": self.strength,
                 "h2_stderr": self.h2_stderr, "strength_stderr": self.strength_stderr, "dependent": self.h2 > 1 + 1e-9,
             }
         )  # fmt: skip
+
+    def output(self, name: Any) -> Interaction:
+        """Return the same for one output, given by name, class label or position.
+
+        Raises
+        ------
+        InputError
+            When there is no such output.
+        """
+        one = slice((k := find_output(name, self.outputs, self.labels)), k + 1)
+        return replace(
+            self, h2=self.h2[one], strength=self.strength[one], h2_stderr=self.h2_stderr[one],
+            strength_stderr=self.strength_stderr[one], outputs=self.outputs[one], labels=self.labels[one],
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        """Say how strong it is, on how many rows and by which way."""
+        numbers = ", ".join(
+            f"{name}: h2 {h2:.3g}, strength {strength:.3g}"
+            for name, h2, strength in zip(self.outputs, self.h2, self.strength, strict=True)
+        )
+        where = "" if self.subgroup is None else f"; subgroup {self.subgroup}"
+        return f"<Interaction of {' x '.join(self.features)}: {numbers}; {self.n_rows} rows{where}; {self.method}>"
 
 
 def iter_interactions(
@@ -208,7 +234,7 @@ def iter_interactions(
     F = np.broadcast_to(prediction[:, None], next(iter(whole.values())).shape)
     weights = effects.weights
     overall = [_statistic(F - whole[f.name] - rest[f.name], F, weights, zero) for f in chosen]
-    everything = {j for f in explainer.features.values() for j in f.columns} <= {j for f in chosen for j in f.columns}
+    everything = {j for f in chosen for j in f.columns} == set(range(len(explainer.table.column_names)))
     additive = _statistic(F - sum(whole[f.name] for f in chosen), F, weights, zero)
     # A pair cannot be stronger than either feature's interaction with all others, roughly: a good order, no reason to skip.
     strength = {f.name: float(s.strength.max()) for f, s in zip(chosen, overall, strict=True)}
@@ -306,7 +332,7 @@ def interactions(
     """
     growing = iter_interactions(explainer, features, pairs=pairs, rows=rows, subgroup=subgroup, output=output)
     result = next(growing)
-    with bar(len(result.pairs), "interactions", progress) as shown:
+    with bar(len(result.pairs), "interactions", progress, "pair") as shown:
         for grown in growing:
             result = grown
             shown.update(1)
@@ -318,6 +344,7 @@ def interaction(
     *features: Any,
     rows: int | None = ROWS,
     subgroup: Any = None,
+    output: Any = None,
 ) -> Interaction:
     """Return the H-statistic of one set of two or more features: what their joint effect has beyond all smaller sets.
 
@@ -325,7 +352,7 @@ def interaction(
     ----------
     explainer : Explainer
     *features : names
-    rows, subgroup
+    rows, subgroup, output
         As for ``interactions``.
 
     Returns
@@ -341,11 +368,13 @@ def interaction(
     -----
     The numerator is the alternating sum of the effects of all subsets (Friedman & Popescu 2008, eqs 44 and 46).
     """
+    if len(features) == 1 and isinstance(features[0], (list, tuple)):
+        features = tuple(features[0])
     chosen = [explainer.table.feature(name) for name in features]
     columns = [j for feature in chosen for j in feature.columns]
     if len(chosen) < 2 or len(set(columns)) < len(columns):
         raise InputError(f"interaction{features!r}; expected two or more different features")
-    effects, _, _ = row_effects(explainer, rows, subgroup)
+    effects, text, _ = row_effects(explainer, rows, subgroup)
     subsets = [list(subset) for size in range(1, len(chosen) + 1) for subset in combinations(chosen, size)]
     cost = effects.cost(subsets)
     zero = _zero(effects.prediction())
@@ -356,10 +385,12 @@ def interaction(
         joint = effects.effect(subset).whole
         numerator = numerator + (-1) ** (len(chosen) - len(subset)) * joint
     statistic = _statistic(numerator, joint, effects.weights, zero)
-    return Interaction(
+    found = Interaction(
         tuple(feature.name for feature in chosen), **vars(statistic), outputs=tuple(explainer.outputs),
-        scale=explainer.scale, n_rows=effects.n, model_rows=cost,
+        labels=tuple(explainer.response.raw_labels), scale=explainer.scale, n_rows=effects.n, subgroup=text,
+        model_rows=cost, method="model calls" if effects.sums is None else "exact sums over trees",
     )  # fmt: skip
+    return found if output is None else found.output(output)
 
 
 def interaction_rows(

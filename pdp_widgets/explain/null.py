@@ -107,7 +107,7 @@ def interaction_null(
     additive = np.asarray(twin.fit(X, y).predict(X), dtype=float).reshape(len(y))
     rng = np.random.default_rng(explainer.random_state)
     found: list[tuple[np.ndarray, ...]] = []
-    with bar(repeats, "models of additive data", progress) as shown:
+    with bar(repeats, "models of additive data", progress, "model") as shown:
         for _ in range(repeats):
             model = clone(explainer.model).fit(X, additive + rng.permutation(y - additive))
             other = Explainer(

@@ -176,7 +176,7 @@ def suggestions(
     [('a', 'b < 0'), ('b', 'a < -0.17')]
     """
     names = _names(explainer, features)
-    with bar(len(names), "suggested regions", progress) as shown:
+    with bar(len(names), "suggested regions", progress, "feature") as shown:
         shown.unit = "feature"
         done = 0
         for result in iter_suggestions(

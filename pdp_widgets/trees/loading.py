@@ -33,7 +33,7 @@ class _Loader:
             if self.state != "idle" and not self._lost():
                 return
             if importlib.util.find_spec("numba") is None:
-                self._fail("exact sums over trees need numba; install pdp_widgets[trees]")
+                self._fail("exact sums over trees need numba, which is not installed (the extra pdp_widgets[trees])")
                 return
             self.state = "loading"
             if hasattr(os, "register_at_fork") and not self._guarded:
