@@ -341,6 +341,20 @@ def test_one_output_of_one_set_and_how_it_reads():
         explainer.interaction("a", "b", output="z")
 
 
+@pytest.mark.parametrize("way", ["trees", "model"])
+def test_a_group_of_features_is_taken_as_one(way):
+    X, y = friedman(0, 60)
+    model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    found = Explainer(model, X, method=way).interaction("x1", ["x2", "x3"], rows=None)
+    parts = [by_hand(model.predict, X, names, np.ones(60)) for names in (["x1"], ["x2", "x3"], ["x1", "x2", "x3"])]
+    expected = np.mean((parts[2] - parts[0] - parts[1]) ** 2) / np.mean(parts[2] ** 2)
+    assert found.h2[0] == pytest.approx(expected, abs=1e-10)
+    assert found.features == ("x1", "x2 + x3")
+    for wrong in (("x1", ["x1", "x2"]), ("x1", [])):
+        with pytest.raises(InputError, match="two or more different features"):
+            Explainer(model, X).interaction(*wrong)
+
+
 def test_a_single_row_has_no_interaction_and_no_error():
     found = Explainer(expression("a*b"), pd.DataFrame({"a": [1.0], "b": [2.0]})).interactions()
     assert found.to_frame().h2.tolist() == [0.0]

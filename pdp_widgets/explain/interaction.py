@@ -351,7 +351,8 @@ def interaction(
     Parameters
     ----------
     explainer : Explainer
-    *features : names
+    *features : names, or lists of names
+        A list is a group of features that is taken as one, such as everything about the weather.
     rows, subgroup, output
         As for ``interactions``.
 
@@ -367,26 +368,42 @@ def interaction(
     Notes
     -----
     The numerator is the alternating sum of the effects of all subsets (Friedman & Popescu 2008, eqs 44 and 46).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pdp_widgets import Explainer
+    >>> X = np.array([[a, b, c] for a in (-1.0, 1.0) for b in (-1.0, 1.0) for c in (-1.0, 1.0)])
+    >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1] * X[:, 2] + X[:, 0], X)
+    >>> explainer.interaction("x0", "x1", "x2").strength.tolist()
+    [1.0]
+    >>> explainer.interaction("x0", "x1").strength.tolist()
+    [0.0]
+    >>> explainer.interaction("x0", ["x1", "x2"]).strength.tolist()
+    [1.0]
     """
     if len(features) == 1 and isinstance(features[0], (list, tuple)):
         features = tuple(features[0])
-    chosen = [explainer.table.feature(name) for name in features]
-    columns = [j for feature in chosen for j in feature.columns]
-    if len(chosen) < 2 or len(set(columns)) < len(columns):
+    table = explainer.table
+    chosen = [
+        [table.feature(n) for n in name] if isinstance(name, list) else [table.feature(name)] for name in features
+    ]
+    columns = [j for group in chosen for feature in group for j in feature.columns]
+    if len(chosen) < 2 or not all(chosen) or len(set(columns)) < len(columns):
         raise InputError(f"interaction{features!r}; expected two or more different features")
     effects, text, _ = row_effects(explainer, rows, subgroup)
-    subsets = [list(subset) for size in range(1, len(chosen) + 1) for subset in combinations(chosen, size)]
-    cost = effects.cost(subsets)
+    subsets = [subset for size in range(1, len(chosen) + 1) for subset in combinations(chosen, size)]
+    flat = [[feature for group in subset for feature in group] for subset in subsets]
+    cost = effects.cost(flat)
     zero = _zero(effects.prediction())
-    list(effects.singles(chosen))
     numerator: Any = 0.0
     joint: Any = 0.0
-    for subset in subsets:
-        joint = effects.effect(subset).whole
+    for subset, members in zip(subsets, flat, strict=True):
+        joint = effects.effect(members).whole
         numerator = numerator + (-1) ** (len(chosen) - len(subset)) * joint
     statistic = _statistic(numerator, joint, effects.weights, zero)
     found = Interaction(
-        tuple(feature.name for feature in chosen), **vars(statistic), outputs=tuple(explainer.outputs),
+        tuple(" + ".join(feature.name for feature in group) for group in chosen), **vars(statistic), outputs=tuple(explainer.outputs),
         labels=tuple(explainer.response.raw_labels), scale=explainer.scale, n_rows=effects.n, subgroup=text,
         model_rows=cost, method="model calls" if effects.sums is None else "exact sums over trees",
     )  # fmt: skip
