@@ -352,3 +352,56 @@ sys.exit(0 if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7 else 1)
 def test_a_process_that_is_forked_while_the_loops_are_compiled_does_not_hang(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY)}
     assert subprocess.run([sys.executable, "-c", FORKING], env=environment, timeout=120, check=False).returncode == 0
+
+
+def families():
+    """One model of each family that is read, on numbers."""
+    from sklearn import ensemble, tree
+
+    regressors = [
+        tree.DecisionTreeRegressor(max_depth=6), tree.ExtraTreeRegressor(max_depth=6),
+        ensemble.RandomForestRegressor(8), ensemble.ExtraTreesRegressor(8), ensemble.BaggingRegressor(n_estimators=6),
+        ensemble.GradientBoostingRegressor(n_estimators=15), ensemble.HistGradientBoostingRegressor(max_iter=15),
+        ensemble.HistGradientBoostingRegressor(max_iter=15, loss="poisson"),
+    ]  # fmt: skip
+    classifiers = [
+        tree.DecisionTreeClassifier(max_depth=6), tree.ExtraTreeClassifier(max_depth=6),
+        ensemble.RandomForestClassifier(8), ensemble.ExtraTreesClassifier(8),
+        ensemble.BaggingClassifier(n_estimators=6), ensemble.AdaBoostClassifier(n_estimators=8),
+        ensemble.GradientBoostingClassifier(n_estimators=8), ensemble.HistGradientBoostingClassifier(max_iter=8),
+    ]  # fmt: skip
+    named = {type(model).__name__: (model, False) for model in classifiers}
+    named |= {type(model).__name__ + str(getattr(model, "loss", "")): (model, False) for model in regressors}
+    named["IsolationForest"] = (ensemble.IsolationForest(n_estimators=8), False)
+    options = {"n_estimators": 12, "n_jobs": 1}
+    for library, kinds, single, more in (
+        ("xgboost", ("XGBRegressor", "XGBClassifier"), True, options),
+        ("lightgbm", ("LGBMRegressor", "LGBMClassifier"), False, options | {"verbose": -1}),
+        ("catboost", ("CatBoostRegressor", "CatBoostClassifier"), False,
+         {"iterations": 12, "verbose": False, "allow_writing_files": False, "thread_count": 1}),
+    ):  # fmt: skip
+        for kind in kinds:
+            named[kind] = (lambda library=library, kind=kind, more=more: (library, kind, more), single)
+    return [pytest.param(model, single, id=name) for name, (model, single) in named.items()]
+
+
+@pytest.mark.parametrize(("model", "single"), families())
+def test_every_family_gives_the_curves_that_its_model_gives(model, single):
+    """ICE and averages of each family against brute force by the model itself, at observed values, ties and beyond."""
+    if callable(model):
+        library, kind, options = model()
+        model = getattr(pytest.importorskip(library), kind)(**options)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    classes = hasattr(model, "predict_proba")
+    target = np.digitize(Y, [-0.5, 0.5]) if classes else np.exp(Y / 4)
+    model.fit(NUMBERS, target)
+    way = {"response": "decision"} if type(model).__name__ == "IsolationForest" else {}
+    exact, asked = (Explainer(model, NUMBERS, method=wish, **way) for wish in ("trees", "model"))
+    for feature in ("a", "b", ("a", "b")):
+        given = {"grid": [-9.0, *NUMBERS["a"].iloc[:40], 9.0]} if feature == "a" else {}
+        ours, theirs = (explainer.partial_dependence(feature, **given) for explainer in (exact, asked))
+        assert ours.method == "exact sums over trees"
+        close = {"rtol": 0, "atol": (1e-5 if single else 1e-10) * np.abs(theirs.individual).max()}
+        np.testing.assert_allclose(ours.individual, theirs.individual, **close)
+        np.testing.assert_allclose(ours.average, theirs.average, **close)
