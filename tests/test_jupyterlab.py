@@ -59,6 +59,17 @@ def test_quickstart_draws_and_converges(quickstart: Notebook, widget: WidgetOnPa
     assert quickstart.errors == []
 
 
+def test_in_the_kernel_the_widget_s_explainer_sums_over_trees(quickstart: Notebook, widget: WidgetOnPage) -> None:
+    assert quickstart.wait_until("widget.explainer.method.startswith('trees: exact sums over the 100 trees')", 60)
+    # What is on the page equals the sums, however it was computed before they were ready.
+    assert quickstart.ask("widget.explainer.partial_dependence('bmi', grid='steps').method") == "exact sums over trees"
+    gap = quickstart.ask(
+        "float(abs(widget.explainer.partial_dependence('bmi').average[0]"
+        " - [model.predict(X.assign(bmi=b)).mean() for b in widget.explainer.grid('bmi').values]).max())"
+    )
+    assert gap < 1e-9
+
+
 def test_brush_with_the_mouse_selects_in_python_and_changes_the_curves(
     quickstart: Notebook, widget: WidgetOnPage, screenshots: Path
 ) -> None:
