@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .decomposition import Decomposition
     from .ice import Ice
     from .importance_result import Importance
-    from .interaction import Interaction, Interactions
+    from .interaction_result import Interaction, Interactions
     from .network import InteractionNetwork
     from .null import NullDistribution
     from .region_results import Regions, Suggestions

@@ -15,10 +15,11 @@ import numpy as np
 from pdp_widgets.inputs import InputError
 
 from .importance_result import MEASURES, Importance
-from .interaction import ROWS, _statistic, _zero, row_effects
+from .interaction import ROWS, row_effects
 from .main_effect import MainEffects
 from .permutation import Permutation
 from .progress import bar
+from .statistic import rounding, statistic_of
 
 if TYPE_CHECKING:
     from pdp_widgets.inputs import Feature
@@ -242,7 +243,7 @@ class _Work:
         if feature not in self.varied:
             yield _Found(dict.fromkeys(MEASURES[:6] if self.permutation is None else MEASURES, 0.0), "constant")
             return
-        zero = np.zeros(len(self.explainer.outputs)) if prediction is None else _zero(prediction)
+        zero = np.zeros(len(self.explainer.outputs)) if prediction is None else rounding(prediction)
         at_rows = None
         if prediction is not None:
             total, lack = self._total(feature)
@@ -250,7 +251,7 @@ class _Work:
                 yield _Found({}, note=lack)
             else:
                 whole = np.broadcast_to(prediction[:, None], total.rest.shape)
-                pdi = _statistic(whole - total.rest, whole, self.effects.weights, zero)
+                pdi = statistic_of(whole - total.rest, whole, self.effects.weights, zero)
                 yield _Found({"pdi": pdi.h2, "pdi_stderr": pdi.h2_stderr})
                 if self.crossed:
                     at_rows = np.full((len(prediction), self.explainer.n_rows), np.nan)

@@ -14,7 +14,7 @@ from pdp_widgets.inputs import InputError
 
 if TYPE_CHECKING:
     from .explainer import Explainer
-    from .interaction import Interactions
+    from .interaction_result import Interactions
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from .progress import bar
 
 if TYPE_CHECKING:
     from .explainer import Explainer
-    from .interaction import Interactions
+    from .interaction_result import Interactions
 
 
 @dataclass(frozen=True)

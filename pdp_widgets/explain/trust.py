@@ -18,7 +18,8 @@ from .ale_axes import _others, chosen_features
 from .association import association, beyond, binned, effective_rows, outside, values_at
 from .grids import PAIR_GRID_SIZE, at_least
 from .ice import Ice
-from .interaction import _zero, interaction
+from .interaction import interaction
+from .statistic import rounding
 from .trust_result import NEAR, THIN_ROWS, THIN_SHARE, FeatureTrust, PairTrust, Trust
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def _variation(curves: np.ndarray, density: np.ndarray, weights: np.ndarray) -> 
     shape = weights @ centred
     deviations = centred - shape[:, None]
     deviations -= (weights @ deviations)[:, None]  # what rounding left: curves that are alike deviate by nothing
-    zero = _zero(scaled.reshape(n_outputs, -1))
+    zero = rounding(scaled.reshape(n_outputs, -1))
     between, common = (weights @ np.square(deviations)) @ density, np.square(shape) @ density
     between, common = (np.where(part > zero, part, 0.0) for part in (between, common))
     apart = np.square(levels - (levels @ weights)[:, None]) @ weights

@@ -1,0 +1,161 @@
+"""Results of interaction statistics: of several features, and of one set of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pdp_widgets.inputs import find_output
+
+from .statistic import Statistic
+
+
+@dataclass(frozen=True)
+class Interactions:
+    """Interactions among several features: overall, pair by pair, and in total."""
+
+    features: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    """All that were asked for, in the order in which they are computed: the most promising first."""
+    pairs_done: int
+    overall_statistic: Statistic = field(repr=False)
+    """Per feature, with all others together."""
+    pair_statistic: Statistic = field(repr=False)
+    main_strength: np.ndarray = field(repr=False)
+    """(n_outputs, F) standard deviation of each feature's own effect over the rows: the diagonal beside pairs' strengths."""
+    response_strength: np.ndarray = field(repr=False)
+    """(n_outputs,) standard deviation of the response over the rows."""
+    total_h2: np.ndarray
+    """(n_outputs,) share of the response's variance that is no sum of effects of single features; NaN unless all columns
+    of X are among ``features``."""
+    total_h2_stderr: np.ndarray
+    outputs: tuple[str, ...]
+    labels: tuple[Any, ...] = field(repr=False)
+    scale: str
+    rows: np.ndarray = field(repr=False)
+    """Positions of the rows averaged over and evaluated at."""
+    rows_total: int
+    """Rows that they are a sample of."""
+    subgroup: str | None
+    model_rows: int
+    """Rows that the model is asked about in all; 0 when the numbers follow from the trees of a model."""
+    method: str
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all pairs are computed."""
+        return self.pairs_done == len(self.pairs)
+
+    @property
+    def additivity(self) -> np.ndarray:
+        """(n_outputs,) 1 - total h2: how far the model is a sum of effects of single features."""
+        return 1 - self.total_h2
+
+    @property
+    def overall(self) -> pd.DataFrame:
+        """One row per output and feature, the strongest first."""
+        return self._frame({"feature": list(self.features)}, self.overall_statistic, len(self.features))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per output and pair, the strongest first, pairs that are not computed yet last, with NaN."""
+        named = {f"feature_{side + 1}": [pair[side] for pair in self.pairs] for side in (0, 1)}
+        return self._frame(named, self.pair_statistic, self.pairs_done)
+
+    def _frame(self, named: dict[str, list[str]], statistic: Statistic, computed: int) -> pd.DataFrame:
+        parts = [
+            pd.DataFrame({"output": output, **named, **statistic.columns(k)}) for k, output in enumerate(self.outputs)
+        ]
+        for part in parts:
+            part["computed"] = np.arange(len(part)) < computed
+        return pd.concat(
+            [part.sort_values("strength", ascending=False, kind="stable") for part in parts], ignore_index=True
+        )
+
+    def output(self, name: Any) -> Interactions:
+        """Return the same for one output, given by name, class label or position.
+
+        Raises
+        ------
+        InputError
+            When there is no such output.
+        """
+        one = slice((k := find_output(name, self.outputs, self.labels)), k + 1)
+
+        def cut(statistic: Statistic) -> Statistic:
+            return Statistic(*(array[one] for array in vars(statistic).values()))
+
+        return replace(
+            self, overall_statistic=cut(self.overall_statistic), pair_statistic=cut(self.pair_statistic),
+            main_strength=self.main_strength[one], response_strength=self.response_strength[one],
+            total_h2=self.total_h2[one], total_h2_stderr=self.total_h2_stderr[one], outputs=self.outputs[one],
+            labels=self.labels[one],
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        """Say what it is, on how many rows and by which way."""
+        pairs = f"{self.pairs_done} of {len(self.pairs)} pairs"
+        where = "" if self.subgroup is None else f"; subgroup {self.subgroup}"
+        return (
+            f"<Interactions of {len(self.features)} features: {pairs}; {self.scale}; {len(self.rows)} of "
+            f"{self.rows_total} rows{where}; {self.method}>"
+        )
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """The interaction of one set of two or more features."""
+
+    features: tuple[str, ...]
+    h2: np.ndarray
+    """(n_outputs,) share of the set's joint effect that no smaller set explains."""
+    strength: np.ndarray
+    """(n_outputs,) in the unit of the response."""
+    h2_stderr: np.ndarray
+    strength_stderr: np.ndarray
+    outputs: tuple[str, ...]
+    labels: tuple[Any, ...] = field(repr=False)
+    scale: str
+    n_rows: int
+    subgroup: str | None
+    model_rows: int
+    method: str
+
+    @property
+    def h(self) -> np.ndarray:
+        """Return the root of ``h2``."""
+        return np.sqrt(self.h2)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per output."""
+        return pd.DataFrame(
+            {
+                "output": list(self.outputs), "features": " x ".join(self.features), "h2": self.h2, "h": self.h, "strength": self.strength,
+                "h2_stderr": self.h2_stderr, "strength_stderr": self.strength_stderr, "dependent": self.h2 > 1 + 1e-9,
+            }
+        )  # fmt: skip
+
+    def output(self, name: Any) -> Interaction:
+        """Return the same for one output, given by name, class label or position.
+
+        Raises
+        ------
+        InputError
+            When there is no such output.
+        """
+        one = slice((k := find_output(name, self.outputs, self.labels)), k + 1)
+        return replace(
+            self, h2=self.h2[one], strength=self.strength[one], h2_stderr=self.h2_stderr[one],
+            strength_stderr=self.strength_stderr[one], outputs=self.outputs[one], labels=self.labels[one],
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        """Say how strong it is, on how many rows and by which way."""
+        numbers = ", ".join(
+            f"{name}: h2 {h2:.3g}, strength {strength:.3g}"
+            for name, h2, strength in zip(self.outputs, self.h2, self.strength, strict=True)
+        )
+        where = "" if self.subgroup is None else f"; subgroup {self.subgroup}"
+        return f"<Interaction of {' x '.join(self.features)}: {numbers}; {self.n_rows} rows{where}; {self.method}>"
