@@ -1,0 +1,7 @@
+"""RuleFit: sparse sums of rules and linear terms (Friedman & Popescu 2008), and the rules of other models."""
+
+from __future__ import annotations
+
+from .terms import Linear, Rule
+
+__all__ = ["Linear", "Rule"]
