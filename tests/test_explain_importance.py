@@ -590,6 +590,90 @@ def test_group_of_columns_is_shuffled_together():
         assert got.loc["season", measure] == pytest.approx(value, abs=1e-10)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("subgroup", [None, "a > 0"])
+def test_a_group_of_features_equals_the_definition(weighted, subgroup):
+    X = frame_of()
+    rng = np.random.default_rng(3)
+    weights = rng.choice([0.0, 1.0, 2.5], len(X)) if weighted else None
+    y = predict(X) + rng.normal(size=len(X))
+    part = np.ones(len(X), bool) if subgroup is None else (X["a"] > 0).to_numpy()
+    own = X[part].reset_index(drop=True)
+    explainer = Explainer(predict, X, y, sample_weight=weights)
+    found = importance(explainer, ["a", ["b", "c"], ["c", "d", "e"]], subgroup=subgroup)
+    got = table(found)
+    assert list(got.index) == ["a", "b + c", "c + d + e"]
+    assert got["kind"].tolist() == ["number", "set", "set"]
+    for columns in (["b", "c"], ["c", "d", "e"]):
+        row = got.loc[" + ".join(columns)]
+        expected = by_definition(
+            predict, own, None, "category", None if weights is None else weights[part], columns=columns
+        )
+        for measure in ("pdi", "pd_importance_weighted"):
+            assert row[measure] == pytest.approx(expected[measure], abs=1e-10)
+        assert row[["pd_importance", "heterogeneity", "heterogeneity_share"]].isna().all()
+        assert row["computed"]
+        assert row["basis"] == f"joint effect at {found.pdi_rows} rows; model calls"
+        if weights is None:
+            expected = by_hand(predict, own, y[part], columns, mean_squared_error)
+            assert row["permutation"] == pytest.approx(expected.mean(), abs=1e-12)
+            assert row["permutation_stderr"] == pytest.approx(expected.std(ddof=1) / np.sqrt(5), abs=1e-12)
+    alone = table(importance(explainer, ["a"], subgroup=subgroup))
+    pd.testing.assert_frame_equal(got.loc[["a"]], alone)
+
+
+def test_a_group_is_permuted_as_scikit_learn_permutes_one_column(monkeypatch):
+    """scikit-learn shuffles a column that says whose three values a row has."""
+    monkeypatch.setattr(shuffling, "shuffles", as_scikit_learn_shuffles)
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    columns = ["bmi", "s5", "sex"]
+    model = RandomForestRegressor(10, random_state=0).fit(X, y)
+
+    class Taken(LinearRegression):
+        def predict(self, rows):
+            donors = rows["donor"].to_numpy()
+            return model.predict(X.assign(**{column: X[column].to_numpy()[donors] for column in columns}))
+
+    donors = pd.DataFrame({"donor": np.arange(len(X))})
+    theirs = permutation_importance(
+        Taken().fit(donors, y), donors, y, scoring="neg_mean_squared_error", n_repeats=4, random_state=5, n_jobs=1
+    )
+    for way in ("trees", "model"):
+        got = table(
+            importance(Explainer(model, X, y, random_state=5, method=way), ["age", columns], rows=20, repeats=4)
+        )
+        assert got.loc["bmi + s5 + sex", "permutation"] == pytest.approx(theirs.importances_mean[0], rel=1e-9)
+        assert got.loc["bmi + s5 + sex", "basis"].startswith("joint effect at 20 of 442 rows; ")
+
+
+def test_a_group_with_sums_over_trees_and_what_it_costs():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    wanted = [["bmi", "s5"], ["age"], ["age", "sex", "bp"]]
+    for model, target in (
+        (GradientBoostingRegressor(n_estimators=20, random_state=0), y),
+        (GradientBoostingClassifier(n_estimators=10, random_state=0), y > 140),
+    ):
+        model.fit(X, target)
+        exact, asked = (importance(Explainer(model, X, method=way), wanted, rows=60) for way in ("trees", "model"))
+        assert exact.features == ("bmi + s5", "age", "age + sex + bp")
+        for measure in ("pdi", "pdi_stderr"):
+            np.testing.assert_allclose(getattr(exact, measure), getattr(asked, measure), atol=1e-9)
+        joint = [0, 2]
+        np.testing.assert_allclose(
+            exact.pd_importance_weighted[:, joint], asked.pd_importance_weighted[:, joint], atol=1e-9
+        )
+        explainer = Explainer(model, X, method="model")
+        before, expected = explainer.rows_asked, importance_rows(explainer, wanted, rows=60)
+        importance(explainer, wanted, rows=60)
+        assert explainer.rows_asked - before <= expected < explainer.rows_asked - before + 60 * 60
+    with pytest.raises(InputError, match="a feature is named twice"):
+        importance(explainer, ["age", ["age"]])
+    constant = Explainer(lambda X: X["a"].to_numpy(), pd.DataFrame({"a": [0.0, 1, 2], "b": 1, "c": 2}))
+    got = table(importance(constant, ["a", ["b", "c"]], rows=None))
+    assert got.loc["b + c", ["pdi", "pd_importance_weighted"]].tolist() == [0, 0]
+    assert np.isnan(got.loc["b + c", "pd_importance"])
+
+
 def test_several_classes():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = LogisticRegression(max_iter=1000).fit(X, y)

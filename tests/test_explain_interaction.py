@@ -8,7 +8,12 @@ import pandas as pd
 import pytest
 from conftest import REPOSITORY
 from sklearn.datasets import make_friedman1
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LinearRegression
 
 from pdp_widgets import Explainer
@@ -350,9 +355,91 @@ def test_a_group_of_features_is_taken_as_one(way):
     expected = np.mean((parts[2] - parts[0] - parts[1]) ** 2) / np.mean(parts[2] ** 2)
     assert found.h2[0] == pytest.approx(expected, abs=1e-10)
     assert found.features == ("x1", "x2 + x3")
-    for wrong in (("x1", ["x1", "x2"]), ("x1", [])):
-        with pytest.raises(InputError, match="two or more different features"):
-            Explainer(model, X).interaction(*wrong)
+    for wrong, reason in ((["x1", "x2"], "two or more different features"), ([], r"\[\] is no group of features")):
+        with pytest.raises(InputError, match=reason):
+            Explainer(model, X).interaction("x1", wrong)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("way", ["trees", "model"])
+def test_every_statistic_of_groups_in_plain_loops(way, weighted):
+    """Groups of one, two and three columns, two classes' log-odds and three classes' probabilities."""
+    X, y = friedman(0, 50)
+    X["x6"] = np.where(X["x6"] > 0.8, np.nan, X["x6"])
+    weights = RNG.random(50) if weighted else np.ones(50)
+    groups = {"x1": ["x1"], "x2 + x5": ["x2", "x5"], "x3 + x4 + x6": ["x3", "x4", "x6"]}
+    for bins, response in (([14], "decision"), ([12, 17], "probability")):
+        target = np.digitize(y, bins)
+        model = HistGradientBoostingClassifier(max_iter=6, min_samples_leaf=5, random_state=0).fit(X, target)
+        explainer = Explainer(model, X, method=way, response=response, sample_weight=weights if weighted else None)
+        found = explainer.interactions([*groups.values()], rows=None)
+        assert found.features == tuple(groups)
+        assert [found.given(name) for name in groups] == ["x1", ["x2", "x5"], ["x3", "x4", "x6"]]
+        assert found.method == ("exact sums over trees" if way == "trees" else "model calls")
+        for k, output in enumerate(found.outputs):
+
+            def predict(rows, k=k, model=model, response=response):
+                return model.decision_function(rows) if response == "decision" else model.predict_proba(rows)[:, k]
+
+            def effect(*names, predict=predict):
+                return by_hand(predict, X, [column for name in names for column in groups[name]], weights)
+
+            def share(x, y):
+                return np.average(x**2, weights=weights) / np.average(y**2, weights=weights)
+
+            one = found.output(output)
+            F, single = effect(*groups), {name: effect(name) for name in groups}
+            pairs = one.to_frame().set_index(["feature_1", "feature_2"])
+            for a, b in one.pairs:
+                joint = effect(a, b)
+                assert pairs.h2[a, b] == pytest.approx(share(joint - single[a] - single[b], joint), abs=1e-10)
+            for name, h2 in one.overall.set_index("feature").h2.items():
+                rest = effect(*(other for other in groups if other != name))
+                assert h2 == pytest.approx(share(F - single[name] - rest, F), abs=1e-10)
+            assert one.total_h2[0] == pytest.approx(share(F - sum(single.values()), F), abs=1e-10)
+            own = np.sqrt([np.average(effect**2, weights=weights) for effect in single.values()])
+            np.testing.assert_allclose(one.main_strength[0], own, atol=1e-10)
+
+
+def test_groups_in_pairs_networks_and_with_one_hot_columns():
+    frame = pd.DataFrame({"a": RNG.normal(size=60), "b": RNG.normal(size=60), "s": RNG.choice(["u", "v", "w"], 60)})
+    hot = pd.get_dummies(frame, columns=["s"], dtype=float)
+    explainer = Explainer(
+        lambda X: X["a"] * (X["s_u"] + X["b"]) + 0.1 * X["b"], hot, features={"s": ["s_u", "s_v", "s_w"]}
+    )
+    found = explainer.interactions(["a"], pairs=[("a", ["s", "b"])], rows=None)
+    assert found.features == ("a", "s + b")
+    expected = by_hand(explainer.model, hot, ["s_u", "s_v", "s_w", "b"], np.ones(60))
+    assert found.main_strength[0, 1] == pytest.approx(expected.std())
+    assert explainer.interaction_rows(["a"], pairs=[("a", ["s", "b"])], rows=None) == found.model_rows
+    assert found.total_h2[0] == pytest.approx(found.to_frame().h2[0])  # the two hold all columns
+    network = explainer.interaction_network([["s", "b"], "a"], rows=None)
+    assert network.edges[["feature_1", "feature_2"]].to_numpy().tolist() == [["s + b", "a"]]
+    triples = Explainer(
+        expression("a*b*c*d + a*b + c*b + d*b + a*c"),
+        lattice(a=[-1.0, 1, 2], b=[-1.0, 1, 2], c=[-1.0, 1, 2], d=[-1.0, 1, 2]),
+    )
+    network = triples.interaction_network([["a", "d"], "b", "c"], threshold=0)
+    assert network.hyperedges[["feature_1", "feature_2", "feature_3"]].to_numpy().tolist() == [["a + d", "b", "c"]]
+    expected = triples.interaction(["a", "d"], "b", "c").strength[0]
+    assert network.hyperedges.strength[0] == pytest.approx(expected)
+
+
+def test_overlapping_groups_are_no_pair():
+    explainer = Explainer(expression("a*b + c"), pd.DataFrame(RNG.normal(size=(30, 3)), columns=list("abc")))
+    with pytest.raises(InputError, match=r"features: 'a' and 'a \+ b' share 'a'; .* name the pairs wanted with pairs="):
+        explainer.interactions(["a", ["a", "b"]])
+    with pytest.raises(
+        InputError, match=r"pairs: 'a \+ b' and 'b \+ c' share 'b'; a pair needs two different features$"
+    ):
+        explainer.interactions(pairs=[(["a", "b"], ["b", "c"])])
+    found = explainer.interactions(["a", ["a", "b"], "c"], pairs=[])  # each with all others
+    assert np.isnan(found.total_h2).all()
+    assert found.overall.set_index("feature").h2["a + b"] == 0
+    with pytest.raises(InputError, match="'q' is not a column"):
+        explainer.interactions(["a", ["b", "q"]])
+    with pytest.raises(InputError, match=r"\['b', 'b'\] is no group"):
+        explainer.interactions(["a", ["b", "b"]])
 
 
 def test_a_single_row_has_no_interaction_and_no_error():

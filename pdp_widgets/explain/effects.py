@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,7 +97,7 @@ class RowEffects:
 
     def singles(self, features: Sequence[Feature]) -> Iterator[tuple[Feature, Effect]]:
         """Yield each feature's effect, computed once."""
-        missing = [feature for feature in features if feature.name not in self._singles]
+        missing = [feature for feature in features if feature.name not in self._singles and not feature.members]
         if missing and self.sums is not None and self.sums.linear:
             found, _ = self._joint(self.sums, missing, [])
             self._singles.update(zip([feature.name for feature in missing], found, strict=True))
@@ -109,17 +108,18 @@ class RowEffects:
 
     def pairs(self, pairs: Sequence[tuple[Feature, Feature]]) -> Iterator[tuple[tuple[Feature, Feature], np.ndarray]]:
         """Yield the pure interaction of each pair, uncentred: (n_outputs, 1 + groups, n) F_jk - F_j - F_k."""
-        if self.sums is None or not self.sums.linear:
-            for pair in pairs:
-                single = [self._singles[feature.name].whole for feature in pair]
-                yield pair, self.effect(pair).whole - single[0] - single[1]
-            return
         for start in range(0, len(pairs), _PAIRS_AT_ONCE):
             some = pairs[start : start + _PAIRS_AT_ONCE]
-            features = list({feature.name: feature for pair in some for feature in pair}.values())
-            at = {feature.name: k for k, feature in enumerate(features)}
-            _, found = self._joint(self.sums, features, [(at[a.name], at[b.name]) for a, b in some])
-            yield from zip(some, found, strict=True)
+            found: dict[tuple[Feature, Feature], np.ndarray] = {}
+            plain = [(a, b) for a, b in some if not a.members and not b.members]
+            if self.sums is not None and self.sums.linear and plain:
+                features = list({feature.name: feature for pair in plain for feature in pair}.values())
+                at = {feature.name: k for k, feature in enumerate(features)}
+                _, joint = self._joint(self.sums, features, [(at[a.name], at[b.name]) for a, b in plain])
+                found = dict(zip(plain, joint, strict=True))
+            for pair in some:
+                single = [self._singles[feature.name].whole for feature in pair]
+                yield pair, found[pair] if pair in found else self.effect(pair).whole - single[0] - single[1]
 
     def effect(self, features: Sequence[Feature]) -> Effect:
         """Return the effect of a set of features."""
@@ -155,7 +155,8 @@ class RowEffects:
         """Return (n_outputs, m, L) the responses of some rows with the features of others."""
         source = self.source
         if self.sums is not None:
-            return self.sums.cross(self.rows[part], self.rows[first], features)
+            members = [member for feature in features for member in feature.parts]
+            return self.sums.cross(self.rows[part], self.rows[first], members)
         taken = np.tile(np.arange(len(first)), len(part))
         replaced: dict[int, Any] = {}
         for feature in features:
@@ -206,8 +207,3 @@ class RowEffects:
                 "the model predicts NaN or infinity for some combinations of values; interactions need a number for each "
                 "(explain a subgroup without them, or mend the model)"
             )
-
-
-def all_pairs(features: Sequence[Feature]) -> list[tuple[Feature, Feature]]:
-    """Return all pairs of features that share no column."""
-    return [(a, b) for a, b in combinations(features, 2) if not set(a.columns) & set(b.columns)]

@@ -16,10 +16,10 @@ from pdp_widgets.inputs import InputError
 
 from .importance_result import MEASURES, Importance
 from .interaction import ROWS, row_effects
-from .main_effect import MainEffects
+from .main_effect import EXACT, MODEL, MainEffects
 from .permutation import Permutation
 from .progress import bar
-from .statistic import rounding, statistic_of
+from .statistic import rounding, spread, statistic_of
 
 if TYPE_CHECKING:
     from pdp_widgets.inputs import Feature
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 REPEATS = 5
 MAX_VALUES = 200
 """Most values of a number that the model is asked about for PD importance."""
+
+_OF_ONE = ("pd_importance", "heterogeneity", "heterogeneity_share")
+"""Measures that are defined for one feature only, not for a group of several."""
 
 
 def importance(
@@ -51,7 +54,9 @@ def importance(
     explainer : Explainer
         With ``y`` for permutation importance.
     features : sequence of names, optional
-        All features by default. A group of one-hot columns is one feature and moves as one.
+        All features by default. A group of one-hot columns is one feature and moves as one. A list in place of a name is a group of
+        any features that is taken as one: its PDI, the spread of its joint effect at the rows as ``pd_importance_weighted`` (at the
+        rows of PDI, see ``basis``), and its permutation importance; PD importance and heterogeneity are not defined for several.
     rows : int or None
         PDI is computed on a seeded sample of so many rows; None for all.
     repeats : int
@@ -171,9 +176,8 @@ class _Work:
         mask, _ = explainer.rows_of(subgroup)
         self.rows = np.arange(explainer.n_rows) if mask is None else np.flatnonzero(mask)
         counted = self.rows if explainer.weights is None else self.rows[explainer.weights[self.rows] > 0]
-        self.main = MainEffects(
-            explainer, self.features, counted, mask, self.effects.rows, self.effects.sums, max_values
-        )
+        singles = [feature for feature in self.features if not feature.members]
+        self.main = MainEffects(explainer, singles, counted, mask, self.effects.rows, self.effects.sums, max_values)
         self.varied = [feature for feature in self.features if not self.main.constant(feature)]
         self.permutation: Permutation | None = None
         self.note = "no permutation importance without y"
@@ -191,7 +195,7 @@ class _Work:
     def cost(self) -> int:
         """Return how many rows the model will be asked about, at most."""
         cost = self.effects.cost([[feature] for feature in self.varied])
-        cost += sum(self.main.cost(feature, crossed=self.crossed) for feature in self.varied)
+        cost += sum(self.main.cost(feature, crossed=self.crossed) for feature in self.varied if not feature.members)
         if self.permutation is not None:
             cost += len(self.permutation.rows) * (1 + self.repeats * len(self.varied))
         return cost
@@ -241,7 +245,9 @@ class _Work:
     def _measured(self, feature: Feature, prediction: np.ndarray | None) -> Iterator[_Found | None]:
         """Yield the numbers of one feature as they are found, None after a chunk of work."""
         if feature not in self.varied:
-            yield _Found(dict.fromkeys(MEASURES[:6] if self.permutation is None else MEASURES, 0.0), "constant")
+            known = MEASURES[:6] if self.permutation is None else MEASURES
+            undefined = _OF_ONE if feature.members else ()
+            yield _Found({name: 0.0 for name in known if name not in undefined}, "constant")
             return
         zero = np.zeros(len(self.explainer.outputs)) if prediction is None else rounding(prediction)
         at_rows = None
@@ -253,16 +259,21 @@ class _Work:
                 whole = np.broadcast_to(prediction[:, None], total.rest.shape)
                 pdi = statistic_of(whole - total.rest, whole, self.effects.weights, zero)
                 yield _Found({"pdi": pdi.h2, "pdi_stderr": pdi.h2_stderr})
-                if self.crossed:
+                if feature.members:
+                    yield _Found(
+                        {"pd_importance_weighted": spread(total.whole, self.effects.weights, zero)}, self._jointly
+                    )
+                elif self.crossed:
                     at_rows = np.full((len(prediction), self.explainer.n_rows), np.nan)
                     at_rows[:, self.effects.rows] = total.whole[:, 0]
-        effect = yield from self.main.measure(feature, zero, at_rows)
-        yield _Found(
-            {
-                "pd_importance": effect.spread, "pd_importance_weighted": effect.weighted_spread,
-                "heterogeneity": effect.heterogeneity, "heterogeneity_share": effect.share,
-            }, effect.basis
-        )  # fmt: skip
+        if not feature.members:
+            effect = yield from self.main.measure(feature, zero, at_rows)
+            yield _Found(
+                {
+                    "pd_importance": effect.spread, "pd_importance_weighted": effect.weighted_spread,
+                    "heterogeneity": effect.heterogeneity, "heterogeneity_share": effect.share,
+                }, effect.basis
+            )  # fmt: skip
         if self.permutation is not None:
             increase = yield from self.permutation.measure(feature)
             yield _Found(
@@ -271,6 +282,12 @@ class _Work:
                     "permutation_stderr_rows": increase.stderr_rows,
                 }
             )  # fmt: skip
+
+    @property
+    def _jointly(self) -> str:
+        """What the numbers of a group of features stand on."""
+        of = "" if self.crossed else f" of {self.n_rows:,}"
+        return f"joint effect at {self.effects.n:,}{of} rows; {MODEL if self.effects.sums is None else EXACT}"
 
     def _prediction(self) -> tuple[np.ndarray | None, str]:
         """Return the responses that PDI is a share of, or why there are none."""
@@ -298,7 +315,7 @@ def _chosen(explainer: Explainer, features: Sequence[Any] | None) -> list[Featur
         return list(explainer.features.values())
     if isinstance(features, str) or not len(features):
         raise InputError(f"features={features!r}; expected a list of names")
-    chosen = {(found := explainer.table.feature(name)).name: found for name in features}
+    chosen = {(found := explainer.table.together(name)).name: found for name in features}
     if len(chosen) < len(features):
         raise InputError(f"features={list(features)!r}; a feature is named twice")
     return list(chosen.values())

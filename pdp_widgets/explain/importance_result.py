@@ -33,7 +33,8 @@ class Importance:
     """Numbers and dates: standard deviation (ddof 1) of the partial dependence over the unique observed values; categories:
     range / 4 (Greenwell et al. 2018). Missing and infinite values are left out. Unit of the response."""
     pd_importance_weighted: np.ndarray
-    """Weighted standard deviation of the partial dependence at the rows' own values, missing ones included."""
+    """Weighted standard deviation of the partial dependence at the rows' own values, missing ones included; of a set of
+    features, of their joint effect."""
     heterogeneity: np.ndarray
     """How far the rows' centred ICE curves disagree, as ``PartialDependence.heterogeneity``. Unit of the response."""
     heterogeneity_share: np.ndarray
@@ -54,6 +55,7 @@ class Importance:
     basis: tuple[str, ...] = field(repr=False)
     """Per feature, in words: which of its values PD importance stands on, and how the averages were obtained."""
     kinds: tuple[str, ...] = field(repr=False)
+    """Per feature what its values are: "number", "category", ..., "group" of one-hot columns; "set" of several features."""
     score: str | None
     """Name of the loss behind ``permutation``; None when there is none."""
     note: str

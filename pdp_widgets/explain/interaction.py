@@ -16,7 +16,7 @@ import numpy as np
 
 from pdp_widgets.inputs import InputError, find_output
 
-from .effects import RowEffects, all_pairs
+from .effects import RowEffects
 from .interaction_result import Interaction, Interactions
 from .progress import bar
 from .statistic import Statistic, rounding, spread, stacked, statistic_of
@@ -40,9 +40,7 @@ def iter_interactions(
     output: Any = None,
 ) -> Iterator[Interactions]:
     """Yield growing results of ``interactions``: first without pairs, then pair by pair."""
-    chosen = _features(explainer, features)
-    wanted = all_pairs(chosen) if pairs is None else [_pair(explainer, pair) for pair in pairs]
-    chosen = list({f.name: f for f in [*chosen, *(f for pair in wanted for f in pair)]}.values())
+    chosen, wanted = _asked(explainer, features, pairs)
     effects, text, total = row_effects(explainer, rows, subgroup)
     cost = effects.cost([[feature] for feature in chosen] + [list(pair) for pair in wanted])
     prediction = effects.prediction()
@@ -54,7 +52,7 @@ def iter_interactions(
     F = np.broadcast_to(prediction[:, None], next(iter(whole.values())).shape)
     weights = effects.weights
     overall = [statistic_of(F - whole[f.name] - rest[f.name], F, weights, zero) for f in chosen]
-    everything = {j for f in chosen for j in f.columns} == set(range(len(explainer.table.column_names)))
+    everything = sorted(j for f in chosen for j in f.columns) == list(range(len(explainer.table.column_names)))
     additive = statistic_of(F - sum(whole[f.name] for f in chosen), F, weights, zero)
     # A pair cannot be stronger than either feature's interaction with all others, roughly: a good order, no reason to skip.
     strength = {f.name: float(s.strength.max()) for f, s in zip(chosen, overall, strict=True)}
@@ -63,6 +61,7 @@ def iter_interactions(
     unknown = np.full(len(prediction), np.nan)
     result = Interactions(
         features=tuple(f.name for f in chosen),
+        members=tuple(tuple(part.name for part in f.parts) for f in chosen),
         pairs=tuple((a.name, b.name) for a, b in wanted),
         pairs_done=0,
         overall_statistic=stacked(overall, len(chosen), len(prediction)),
@@ -109,7 +108,7 @@ def interactions(
     ----------
     explainer : Explainer
     features : sequence of names, optional
-        All features by default.
+        All features by default. A list in place of a name is a group of features that is taken as one.
     pairs : sequence of (name, name), optional
         All pairs of ``features`` by default; ``[]`` for none.
     rows : int or None
@@ -128,7 +127,7 @@ def interactions(
     Raises
     ------
     InputError
-        For an unknown feature or output, an empty subgroup, a model that predicts NaN.
+        For an unknown feature or output, a pair that shares columns, an empty subgroup, a model that predicts NaN.
     PredictionError
         When the model fails.
 
@@ -202,26 +201,22 @@ def interaction(
     """
     if len(features) == 1 and isinstance(features[0], (list, tuple)):
         features = tuple(features[0])
-    table = explainer.table
-    chosen = [
-        [table.feature(n) for n in name] if isinstance(name, list) else [table.feature(name)] for name in features
-    ]
-    columns = [j for group in chosen for feature in group for j in feature.columns]
-    if len(chosen) < 2 or not all(chosen) or len(set(columns)) < len(columns):
+    chosen = [explainer.table.together(name) for name in features]
+    columns = [j for feature in chosen for j in feature.columns]
+    if len(chosen) < 2 or len(set(columns)) < len(columns):
         raise InputError(f"interaction{features!r}; expected two or more different features")
     effects, text, _ = row_effects(explainer, rows, subgroup)
     subsets = [subset for size in range(1, len(chosen) + 1) for subset in combinations(chosen, size)]
-    flat = [[feature for group in subset for feature in group] for subset in subsets]
-    cost = effects.cost(flat)
+    cost = effects.cost(subsets)
     zero = rounding(effects.prediction())
     numerator: Any = 0.0
     joint: Any = 0.0
-    for subset, members in zip(subsets, flat, strict=True):
-        joint = effects.effect(members).whole
+    for subset in subsets:
+        joint = effects.effect(subset).whole
         numerator = numerator + (-1) ** (len(chosen) - len(subset)) * joint
     statistic = statistic_of(numerator, joint, effects.weights, zero)
     found = Interaction(
-        tuple(" + ".join(feature.name for feature in group) for group in chosen), **vars(statistic), outputs=tuple(explainer.outputs),
+        tuple(feature.name for feature in chosen), **vars(statistic), outputs=tuple(explainer.outputs),
         labels=tuple(explainer.response.raw_labels), scale=explainer.scale, n_rows=effects.n, subgroup=text,
         model_rows=cost, method="model calls" if effects.sums is None else "exact sums over trees",
     )  # fmt: skip
@@ -232,8 +227,7 @@ def interaction_rows(
     explainer: Explainer, features: Sequence[Any] | None = None, *, pairs: Any = None, rows: int | None = ROWS
 ) -> int:
     """Return how many rows the model will be asked about for ``interactions``; 0 with exact sums over trees."""
-    chosen = _features(explainer, features)
-    wanted = all_pairs(chosen) if pairs is None else [_pair(explainer, pair) for pair in pairs]
+    chosen, wanted = _asked(explainer, features, pairs)
     effects, _, _ = row_effects(explainer, rows, None)
     return effects.cost([[feature] for feature in chosen] + [list(pair) for pair in wanted])
 
@@ -247,18 +241,32 @@ def row_effects(explainer: Explainer, rows: int | None, subgroup: Any) -> tuple[
     return RowEffects(explainer.source, order[:rows].astype(int), explainer.exact_sums()), text, len(order)
 
 
-def _features(explainer: Explainer, features: Sequence[Any] | None) -> list[Feature]:
-    if features is None:
-        return list(explainer.features.values())
-    if isinstance(features, str) or not len(features):
-        raise InputError(f"features={features!r}; expected a list of names")
-    return [explainer.table.feature(name) for name in features]
+def _asked(
+    explainer: Explainer, features: Sequence[Any] | None, pairs: Sequence[tuple[Any, Any]] | None
+) -> tuple[list[Feature], list[tuple[Feature, Feature]]]:
+    """Return the features and pairs that are asked for; the features of pairs are among the features."""
+    chosen = list(explainer.features.values())
+    if features is not None:
+        if isinstance(features, str) or not len(features):
+            raise InputError(f"features={features!r}; expected a list of names")
+        chosen = list({(found := explainer.table.together(name)).name: found for name in features}.values())
+    if pairs is None:
+        return chosen, [_apart(explainer, pair, "features") for pair in combinations(chosen, 2)]
+    wanted = []
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise InputError(f"pairs: {pair!r} is no pair of features")
+        wanted.append(_apart(explainer, tuple(explainer.table.together(name) for name in pair), "pairs"))
+    return list({f.name: f for f in [*chosen, *(f for pair in wanted for f in pair)]}.values()), wanted
 
 
-def _pair(explainer: Explainer, pair: tuple[Any, Any]) -> tuple[Feature, Feature]:
-    if isinstance(pair, str) or len(pair) != 2:
-        raise InputError(f"pairs: {pair!r} is no pair of features")
-    a, b = (explainer.table.feature(name) for name in pair)
-    if set(a.columns) & set(b.columns):
-        raise InputError(f"pairs: {pair!r}; a pair needs two different features")
+def _apart(explainer: Explainer, pair: tuple[Feature, ...], option: str) -> tuple[Feature, Feature]:
+    """Return a pair of features, which must share no column."""
+    a, b = pair
+    if shared := sorted(set(a.columns) & set(b.columns)):
+        names = ", ".join(repr(explainer.table.column_names[j]) for j in shared)
+        hint = "; name the pairs wanted with pairs=, or [] for none" if option == "features" else ""
+        raise InputError(
+            f"{option}: {a.name!r} and {b.name!r} share {names}; a pair needs two different features{hint}"
+        )
     return a, b

@@ -18,6 +18,8 @@ class Interactions:
     """Interactions among several features: overall, pair by pair, and in total."""
 
     features: tuple[str, ...]
+    members: tuple[tuple[str, ...], ...] = field(repr=False)
+    """Per feature its own name, or the names of those that were taken as one."""
     pairs: tuple[tuple[str, str], ...]
     """All that were asked for, in the order in which they are computed: the most promising first."""
     pairs_done: int
@@ -29,8 +31,8 @@ class Interactions:
     response_strength: np.ndarray = field(repr=False)
     """(n_outputs,) standard deviation of the response over the rows."""
     total_h2: np.ndarray
-    """(n_outputs,) share of the response's variance that is no sum of effects of single features; NaN unless all columns
-    of X are among ``features``."""
+    """(n_outputs,) share of the response's variance that is no sum of effects of ``features``; NaN unless each column of X
+    is in one of them."""
     total_h2_stderr: np.ndarray
     outputs: tuple[str, ...]
     labels: tuple[Any, ...] = field(repr=False)
@@ -51,8 +53,13 @@ class Interactions:
 
     @property
     def additivity(self) -> np.ndarray:
-        """(n_outputs,) 1 - total h2: how far the model is a sum of effects of single features."""
+        """(n_outputs,) 1 - total h2: how far the model is a sum of effects of ``features``."""
         return 1 - self.total_h2
+
+    def given(self, feature: str) -> str | list[str]:
+        """Return how to ask for one of ``features`` again: its name, or the list of those that were taken as one."""
+        members = self.members[self.features.index(feature)]
+        return members[0] if len(members) == 1 else list(members)
 
     @property
     def overall(self) -> pd.DataFrame:

@@ -140,7 +140,8 @@ def _triples(
     parts = []
     for triple in combinations(found.features, 3):
         if all(frozenset(pair) in linked for pair in combinations(triple, 2)):
-            strength = float(explainer.interaction(*triple, rows=rows, subgroup=subgroup).strength[position])
+            given = (found.given(name) for name in triple)
+            strength = float(explainer.interaction(*given, rows=rows, subgroup=subgroup).strength[position])
             parts.append((*triple, strength, strength / scale))
     table = pd.DataFrame(parts, columns=_no_triples().columns) if parts else _no_triples()
     return table.sort_values("strength", ascending=False, ignore_index=True)

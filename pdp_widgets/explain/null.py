@@ -117,7 +117,7 @@ def interaction_null(
                 random_state=explainer.random_state,
                 sample_weight=explainer.weights,
             )
-            null = other.interactions(features, **(options | {"pairs": list(observed.pairs)}))
+            null = other.interactions(features, **options)
             at = [null.pairs.index(pair) for pair in observed.pairs]
             pair, single = null.pair_statistic, null.overall_statistic
             found.append((pair.strength[0][at], pair.h2[0][at], single.strength[0], single.h2[0]))

@@ -16,7 +16,7 @@ import pandas as pd
 
 from .errors import InputError
 
-Kind = Literal["number", "integer", "bool", "category", "datetime", "timedelta", "group"]
+Kind = Literal["number", "integer", "bool", "category", "datetime", "timedelta", "group", "set"]
 AxisKind = Literal["number", "datetime", "timedelta", "category"]
 
 MILLISECOND = 1_000_000  # ns

@@ -21,13 +21,20 @@ from .errors import InputError, unknown_name
 
 @dataclass(frozen=True)
 class Feature:
-    """One thing that can be varied: a column, or a group of one-hot columns."""
+    """One thing that can be varied: a column, a group of one-hot columns, or a set of such features."""
 
     name: str
     """Display name, unique in the table."""
     kind: Kind
     columns: tuple[int, ...]
     """Positions of its columns in X."""
+    members: tuple[Feature, ...] = ()
+    """The features that a set of several stands for; none for a feature of its own."""
+
+    @property
+    def parts(self) -> tuple[Feature, ...]:
+        """Return the members of a set, else the feature itself."""
+        return self.members or (self,)
 
     @property
     def axis(self) -> AxisKind:
@@ -60,7 +67,7 @@ class FeatureTable:
         self._container: Container = wrap(X)
         self._labels = _display_names(self._container.labels)
         self._rows: np.ndarray | None = None  # positions in X, where this is a part of it
-        self._observed: dict[str, Observed] = {}
+        self._observed: dict[Feature, Observed] = {}
         self._kinds: dict[int, Kind] = {}
         self.features: dict[str, Feature] = self._choose(features)
 
@@ -116,12 +123,31 @@ class FeatureTable:
             return self._single(j)
         raise unknown_name("feature", name, self.features, "a column of X")
 
+    def together(self, given: Any) -> Feature:
+        """Return the feature of a name, or of a list of names one that stands for all of them and moves them together.
+
+        Raises
+        ------
+        InputError
+            For an unknown name, an empty list, or features in a list that share columns.
+        """
+        if not isinstance(given, list):
+            return self.feature(given)
+        members = tuple(self.feature(name) for name in given)
+        columns = tuple(j for member in members for j in member.columns)
+        if not members or len(set(columns)) < len(columns):
+            raise InputError(f"{given!r} is no group of features; expected a list of one or more different ones")
+        if len(members) == 1:
+            return members[0]
+        name = distinct(" + ".join(member.name for member in members), {*self.features, *self._labels})
+        return Feature(name, "set", columns, members)
+
     def observed(self, name: Any) -> Observed:
         """Return the values of feature ``name`` at all rows."""
         feature = self.feature(name)
-        if feature.name not in self._observed:
-            self._observed[feature.name] = self._observe(feature)
-        return self._observed[feature.name]
+        if feature not in self._observed:
+            self._observed[feature] = self._observe(feature)
+        return self._observed[feature]
 
     # ---- rows for the model --------------------------------------------------------------
 
@@ -250,7 +276,17 @@ class FeatureTable:
     def _observe(self, feature: Feature) -> Observed:
         if feature.kind == "group":
             return self._observe_group(feature)
+        if feature.members:
+            return self._observe_set(feature)
         return observe(self._container.column(feature.columns[0]), feature.axis)
+
+    def _observe_set(self, feature: Feature) -> Observed:
+        """Number the combinations of values that rows have; a missing value is a value like others."""
+        codes = np.zeros(self.n_rows, dtype=np.int64)
+        for member in feature.members:
+            mine, _ = pd.factorize(self.observed(member).codes, use_na_sentinel=False)
+            codes = np.unique(codes * self.n_rows + mine, return_inverse=True)[1]
+        return Observed("category", codes.astype(float))
 
     def _observe_group(self, feature: Feature) -> Observed:
         """Read one-hot columns as one category; a row of zeros is the base level."""
