@@ -376,12 +376,15 @@ class Explainer(Background):
         pairs: Sequence[tuple[Any, Any]] | None = None,
         repeats: int = 20,
         rows: int | None = 300,
+        output: Any = None,
         progress: bool | None = None,
     ) -> NullDistribution:
         """Return how large interactions get by chance; see ``pdp_widgets.explain.null.interaction_null``."""
         from .null import interaction_null
 
-        return interaction_null(self, features, pairs=pairs, repeats=repeats, rows=rows, progress=progress)
+        return interaction_null(
+            self, features, pairs=pairs, repeats=repeats, rows=rows, output=output, progress=progress
+        )
 
     def interaction_network(
         self,

@@ -45,6 +45,8 @@ class Response:
         output_names: Sequence[Any] | None = None,
     ) -> None:
         self.model = model
+        self.given = response
+        """What was asked for, to ask the same of another model."""
         self._ask, self.scale = _choose(model, response)
         self._given_names = None if output_names is None else [str(name) for name in output_names]
         self._logit = response == "logit"
