@@ -64,3 +64,44 @@ def test_an_additive_model_has_no_edge_and_a_constant_one_no_size():
     flat = Explainer(lambda X: np.ones(len(X)), X).interaction_network(rows=50)
     assert flat.edges.empty
     assert (flat.nodes.main == 0).all()
+
+
+def test_interactions_that_were_computed_before_are_not_computed_again():
+    def two(X):
+        return np.column_stack([predict(X), X["d"] * X["e"]])
+
+    for options in ({}, {"subgroup": "f > 0"}):
+        explainer = Explainer(two, X, output_names=["first", "second"])
+        found = explainer.interactions(rows=80, **options)
+        asked = explainer.rows_asked
+        network = explainer.interaction_network(interactions=found, threshold=0.08, triples=False)
+        assert explainer.rows_asked == asked
+        anew = Explainer(two, X, output_names=["first", "second"])
+        for output in ("first", "second"):
+            network = explainer.interaction_network(interactions=found, threshold=0.08, output=output)
+            expected = anew.interaction_network(rows=80, threshold=0.08, output=output, **options)
+            for part in ("all_nodes", "all_edges", "all_hyperedges"):
+                pd.testing.assert_frame_equal(getattr(network, part), getattr(expected, part))
+            assert network.output == output
+        assert len(explainer.interaction_network(interactions=found, threshold=0.08).hyperedges)
+        one = explainer.interaction_network(interactions=found.output("second"))
+        assert one.output == "second"
+    some = explainer.interactions(["a"], pairs=[("d", "e")], rows=80)
+    assert len(explainer.interaction_network(interactions=some, threshold=0).all_edges) == 1
+
+
+def test_interactions_that_do_not_fit():
+    explainer = Explainer(predict, X)
+    found = explainer.interactions(["a", "b"], rows=60)
+    for options in ({"features": ["a", "b"]}, {"subgroup": "a > 0"}):
+        with pytest.raises(InputError, match="has its own features and subgroup"):
+            explainer.interaction_network(interactions=found, **options)
+    with pytest.raises(InputError, match="interactions is a DataFrame"):
+        explainer.interaction_network(interactions=found.to_frame())
+    with pytest.raises(InputError, match="only 0 of 1 pairs"):
+        explainer.interaction_network(interactions=next(explainer.iter_interactions(["a", "b"], rows=60)))
+    for other in (Explainer(predict, X, output_names=["other"]), Explainer(predict, X[:20])):
+        with pytest.raises(InputError, match="is of another explainer"):
+            other.interaction_network(interactions=found)
+    with pytest.raises(InputError, match="output 'z'"):
+        explainer.interaction_network(interactions=found, output="z")

@@ -395,6 +395,7 @@ class Explainer(Background):
         subgroup: Any = None,
         output: Any = None,
         triples: bool = True,
+        interactions: Interactions | None = None,
         progress: bool | None = None,
     ) -> InteractionNetwork:
         """Return which features act together; see ``pdp_widgets.explain.network.interaction_network``."""
@@ -402,7 +403,7 @@ class Explainer(Background):
 
         return interaction_network(
             self, features, threshold=threshold, rows=rows, subgroup=subgroup, output=output, triples=triples,
-            progress=progress,
+            interactions=interactions, progress=progress,
         )  # fmt: skip
 
     def complexity(

@@ -12,9 +12,10 @@ import pandas as pd
 
 from pdp_widgets.inputs import InputError
 
+from .interaction_result import Interactions
+
 if TYPE_CHECKING:
     from .explainer import Explainer
-    from .interaction_result import Interactions
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def interaction_network(
     subgroup: Any = None,
     output: Any = None,
     triples: bool = True,
+    interactions: Interactions | None = None,
     progress: bool | None = None,
 ) -> InteractionNetwork:
     """Return which features act together.
@@ -94,10 +96,19 @@ def interaction_network(
         The explainer's default output by default.
     triples : bool
         Look for hyper-edges: three features whose three pairs are all edges.
+    interactions : Interactions, optional
+        What ``explainer.interactions`` returned, instead of computing it again: its features, rows and subgroup. Pairs that it
+        does not have are no edges.
 
     Returns
     -------
     InteractionNetwork
+
+    Raises
+    ------
+    InputError
+        For a threshold that is no share, interactions of another explainer or not all computed, and whatever
+        ``Explainer.interactions`` refuses.
 
     Notes
     -----
@@ -113,8 +124,13 @@ def interaction_network(
     [['x0', 'x1']]
     """
     _share(threshold)
-    output = explainer.default_output if output is None else output
-    found = explainer.interactions(features, rows=rows, subgroup=subgroup, output=output, progress=progress)
+    if interactions is None:
+        output = explainer.default_output if output is None else output
+        found = explainer.interactions(features, rows=rows, subgroup=subgroup, output=output, progress=progress)
+    else:
+        if features is not None or subgroup is not None:
+            raise InputError("interactions= has its own features and subgroup; say these where it is computed")
+        found = _one_output(explainer, interactions, output)
     scale = float(found.response_strength[0]) or 1.0
     edges = found.to_frame()[["feature_1", "feature_2", "strength"]]
     edges = edges.assign(share=edges["strength"] / scale)
@@ -125,15 +141,29 @@ def interaction_network(
             "overall": found.overall_statistic.strength[0] / scale,
         }
     )
-    hyperedges = _triples(explainer, found, edges, threshold, rows, subgroup, scale) if triples else _no_triples()
+    hyperedges = _triples(explainer, found, edges, threshold, scale) if triples else _no_triples()
     return InteractionNetwork(float(threshold), found.outputs[0], nodes, edges, hyperedges)
 
 
+def _one_output(explainer: Explainer, found: Interactions, output: Any) -> Interactions:
+    """Return interactions that were computed before for one output, the explainer's default output by default."""
+    if not isinstance(found, Interactions):
+        raise InputError(f"interactions is a {type(found).__name__}; expected what Explainer.interactions returns")
+    if not set(found.outputs) <= set(explainer.outputs) or found.rows.max() >= explainer.n_rows:
+        raise InputError(f"{found!r} is of another explainer than {explainer!r}")
+    if not found.complete:
+        raise InputError(f"only {found.pairs_done} of {len(found.pairs)} pairs are computed; wait for all of them")
+    if output is None and len(found.outputs) > 1:
+        output = explainer.default_output
+    return found if output is None else found.output(output)
+
+
 def _triples(
-    explainer: Explainer, found: Interactions, edges: pd.DataFrame, threshold: float, rows: int | None, subgroup: Any,
-    scale: float,
-) -> pd.DataFrame:  # fmt: skip
-    """Return the triples whose pairs are all above the threshold, with their strengths."""
+    explainer: Explainer, found: Interactions, edges: pd.DataFrame, threshold: float, scale: float
+) -> pd.DataFrame:
+    """Return the triples whose pairs are all above the threshold, with their strengths at the same rows."""
+    rows = np.zeros(explainer.n_rows, dtype=bool)
+    rows[found.rows] = True
     kept = edges[edges["share"] >= threshold]
     linked = {frozenset(pair) for pair in zip(kept["feature_1"], kept["feature_2"], strict=True)}
     position = explainer.outputs.index(found.outputs[0])
@@ -141,7 +171,7 @@ def _triples(
     for triple in combinations(found.features, 3):
         if all(frozenset(pair) in linked for pair in combinations(triple, 2)):
             given = (found.given(name) for name in triple)
-            strength = float(explainer.interaction(*given, rows=rows, subgroup=subgroup).strength[position])
+            strength = float(explainer.interaction(*given, rows=None, subgroup=rows).strength[position])
             parts.append((*triple, strength, strength / scale))
     table = pd.DataFrame(parts, columns=_no_triples().columns) if parts else _no_triples()
     return table.sort_values("strength", ascending=False, ignore_index=True)
