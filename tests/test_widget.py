@@ -24,10 +24,12 @@ from widget_tools import Counting, arrays, ask, frame, make, predict, two_output
 from pdp_widgets import Explainer
 from pdp_widgets.inputs import InputError, PredictionError
 from pdp_widgets.widget import PDPWidget, controller, screen, traits
+from pdp_widgets.widget.panels import PANELS
 
 # ruff: noqa: F811
 
-PRIVATE = ["_info", "_sample", "_overview", "_curve", "_ice", "_split", "_selection", "_progress"]
+PICTURES = ["_info", "_sample", "_overview", "_curve", "_ice", "_split", "_selection", "_progress"]
+PRIVATE = [*PICTURES, *(f"_{name}" for name in PANELS)]
 
 
 def history_of(widget, *names):

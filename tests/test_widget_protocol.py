@@ -19,7 +19,10 @@ class Grid:
 
 
 CHECK = Checker(
-    ["temp", "season"], ["yes", "no"], lambda name: Grid("number", 5) if name == "temp" else Grid("category", 3)
+    ["temp", "season"],
+    ["yes", "no"],
+    lambda name: Grid("number", 5) if name == "temp" else Grid("category", 3),
+    panels=["importance"],
 )
 RANGE = {"type": "range", "feature": "temp", "low": 1, "high": 2.5}
 LEVELS = {"type": "levels", "feature": "season", "levels": [2, 0, 2]}
@@ -42,7 +45,12 @@ def test_valid_requests_are_tidied():
     assert request("select", op="replace", condition=LEVELS)["condition"]["levels"] == [0, 2]
     assert request("select", op="remove", condition=ICE)["condition"]["x"] == (1, 3)
     assert request("visible", features=["season"]) == {"features": ["season"]}
-    assert request("query", text="a") == {"text": "a"}
+    assert request("query", text="a") == {"text": "a", "op": "replace"}
+    assert request("query", text="a", op="add")["op"] == "add"
+    both = request("select", op="add", condition={"type": "all", "conditions": [RANGE, LEVELS]})["condition"]
+    assert [part["feature"] for part in both["conditions"]] == ["temp", "season"]
+    assert request("open", panels=["importance"]) == {"panels": ["importance"]}
+    assert request("compute", panel="importance") == {"panel": "importance"}
     assert CHECK.request({"kind": "request", "id": 5, "method": "stop"}).id == 5
 
 
@@ -81,11 +89,19 @@ def test_valid_requests_are_tidied():
                 {"op": "add", "condition": {**ICE, "x": [1]}},
                 {"op": "add", "condition": {**ICE, "y": [1, None]}},
                 {"op": "add", "condition": {**ICE, "centered": 1}},
+                {"op": "add", "condition": {"type": "all", "conditions": [RANGE]}},
+                {"op": "add", "condition": {"type": "all", "conditions": [RANGE, RANGE]}},
+                {"op": "add", "condition": {"type": "all", "conditions": [RANGE, ICE]}},
+                {"op": "add", "condition": {"type": "all", "conditions": [RANGE, {"type": "all", "conditions": []}]}},
             ]
         ],
         {"kind": "request", "id": "1", "method": "visible", "params": {"features": ["temp", "x"]}},
         {"kind": "request", "id": "1", "method": "visible", "params": {"features": ["temp"] * 3}},
+        {"kind": "request", "id": "1", "method": "open", "params": {"panels": ["nothing"]}},
+        {"kind": "request", "id": "1", "method": "open", "params": {"panels": "importance"}},
+        {"kind": "request", "id": "1", "method": "compute", "params": {}},
         {"kind": "request", "id": "1", "method": "query", "params": {"text": 3}},
+        {"kind": "request", "id": "1", "method": "query", "params": {"text": "a", "op": "drop"}},
         {"kind": "request", "id": "1", "method": "query", "params": {"text": "x" * 200_000}},
     ],
 )

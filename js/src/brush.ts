@@ -2,7 +2,7 @@
 // own selection is there.
 
 import { signal } from "@preact/signals-core";
-import type { Condition, Op, RequestParams } from "./model";
+import type { Both, Condition, Op, RequestParams } from "./model";
 import type { Timers } from "./timers";
 
 const REST = 150;
@@ -12,8 +12,12 @@ const SETTLE = 200;
 /** A brush that is being made: answered from the sample until the kernel has. */
 export interface Draft {
   op: Op;
-  condition: Condition;
+  condition: Condition | Both;
 }
+
+/** The conditions that must all hold. */
+export const partsOf = (condition: Condition | Both): Condition[] =>
+  condition.type === "all" ? condition.conditions : [condition];
 
 export interface BrushTarget {
   /** Sends the request; resolves when it is answered, well or badly. */
@@ -43,7 +47,7 @@ export class Brush {
   }
 
   /** Shows a brush at once and sends it when the pointer has rested for 150 ms. */
-  move(op: Op, condition: Condition): void {
+  move(op: Op, condition: Condition | Both): void {
     if (this.#released) this.#gesture++;
     this.#released = false;
     this.draft.value = { op, condition };
@@ -78,7 +82,7 @@ export class Brush {
   }
 
   /** One act without a drag: a click, a key, a typed number. */
-  select(op: Op, condition: Condition): void {
+  select(op: Op, condition: Condition | Both): void {
     this.move(op, condition);
     this.release();
   }

@@ -2,6 +2,9 @@
 
 const LIFE = 5000;
 
+/** Values of traits are plain JSON. */
+export const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
+
 /**
  * Tells a late echo of the page's own earlier value from a value that Python set. Without it a quick A, B, C would
  * jump back to B when the host repeats B after C was chosen.
@@ -18,7 +21,7 @@ export class EchoGuard {
   /** Whether an incoming value is news; false for an echo that a later own value has overtaken. */
   accepts(name: string, value: unknown, now: number): boolean {
     const list = (this.#sent.get(name) ?? []).filter((entry) => now - entry.at < LIFE);
-    const index = list.findIndex((entry) => entry.value === value);
+    const index = list.findIndex((entry) => same(entry.value, value));
     if (index < 0) {
       this.#sent.delete(name);
       return true;

@@ -2,7 +2,7 @@
 // page without a kernel. Every listener, observer and timer ends with the AbortSignal of its view or model.
 //
 // Hooks for browser tests (stable; all inside the root `.pdpw`):
-//   root            .pdpw[data-theme=light|dark][data-size][data-layout=wide|narrow][data-host=kernel|saved|recorded]
+//   root            .pdpw[data-theme=light|dark][data-size][data-layout=wide|medium|narrow][data-host=kernel|saved|recorded]
 //   features        [data-testid=features] (list box), [data-testid=feature][data-name=NAME][aria-selected],
 //                   [data-testid=search], [data-testid=sort]
 //   curves          [data-testid=curves], histogram [data-testid=histogram]; both carry, in px of their own box,
@@ -12,6 +12,7 @@
 //                   data-shown=""|draft|sample|exact (what the selection's curve stands on)
 //   selection       [data-testid=selection-text] (an input: read .value), selection-n (data-n), clear, invert, undo,
 //                   redo, apply, mode-replace|add|remove, from, to (ends of the range)
+//   panels          [data-testid=panel-NAME][data-state][data-stale], compute-NAME
 //   toolbar         output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
 //                   cancel, ice, centered, status (busy, stopped), nokernel, failed
 //   messages        toolbar-error, selection-error, ends-error, curve-error, curve-message (a note), page-error, wait,
@@ -22,12 +23,14 @@ import type { HostModel } from "./model";
 import { StaticModel } from "./record";
 import type { PageRecord } from "./seen";
 import { messageOf, Store } from "./store";
+import panels from "./styles/panels.css";
 import css from "./styles.css";
 import { watchScheme } from "./theme";
 import { App } from "./views/app";
 import { Ui } from "./views/ui";
 
 const FOLD = 760;
+const WIDE = 1180; // room for a third column
 const DEAD = "jupyter-widgets-disconnected"; // what ipywidgets puts on a view whose comm is gone or never was
 
 interface InitializeProps {
@@ -53,7 +56,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Partial dependence");
   const style = doc.createElement("style");
-  style.textContent = css;
+  style.textContent = css + panels;
   const body = doc.createElement("div");
   body.className = "pdpw-body";
   root.append(style, body);
@@ -76,15 +79,17 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
       store.setLive(!dead);
     });
     life.observe(el, { attributes: true, attributeFilter: ["class"] });
-    const layout = new ResizeObserver(() => {
-      root.dataset.layout = root.clientWidth < FOLD ? "narrow" : "wide";
-    });
+    const fold = () => {
+      const width = root.clientWidth;
+      root.dataset.layout = width === 0 || width >= WIDE ? "wide" : width < FOLD ? "narrow" : "medium";
+    };
+    const layout = new ResizeObserver(fold);
     layout.observe(root);
     signal.addEventListener("abort", () => {
       life.disconnect();
       layout.disconnect();
     });
-    root.dataset.layout = root.clientWidth > 0 && root.clientWidth < FOLD ? "narrow" : "wide";
+    fold();
     const ui = new Ui(store, root, signal);
     let host: "light" | "dark" = "light";
     const theme = () => {
@@ -102,6 +107,10 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
     keys(store, root, signal);
     draw(h(App, { ui }), body);
     if (store.host.peek() === "kernel") void store.ask("hello", {});
+    ui.watch(() => {
+      const panels = store.public.panels.value;
+      if (store.host.value === "kernel") void store.ask("open", { panels });
+    });
   } catch (error) {
     const note = doc.createElement("p");
     note.className = "pdpw-strip pdpw-error";

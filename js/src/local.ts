@@ -1,6 +1,7 @@
 // Answers requests on the page when no kernel does: in a saved notebook and in a recorded page. Everything here is
 // worked out on the sampled rows.
 
+import { partsOf } from "./brush";
 import {
   apply,
   EMPTY_STATE,
@@ -49,7 +50,12 @@ export class LocalKernel {
     switch (method) {
       case "select": {
         const { op, condition } = params as RequestParams["select"];
-        return this.#move(apply(this.#state, op, condition, this.#store.known, this.#names));
+        const parts = partsOf(condition);
+        if (parts.length > 1 && op !== "replace")
+          throw new Error("Adding or removing a rectangle of two features needs Python: run the cell first.");
+        let state: State | null = this.#state;
+        for (const part of parts) state = state && apply(state, op, part, this.#store.known, this.#names);
+        return this.#move(state);
       }
       case "clear":
         return this.#move(EMPTY_STATE);

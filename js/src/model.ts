@@ -9,7 +9,19 @@ export type RawArray =
 export type Dtype = "float32" | "float64" | "int32" | "uint8";
 
 /** Two-way traits: the person and Python may both set them. */
-export const PUBLIC_TRAITS = ["feature", "output", "centered", "show_ice", "sort_by", "theme", "size"] as const;
+export const PUBLIC_TRAITS = [
+  "feature",
+  "output",
+  "centered",
+  "show_ice",
+  "sort_by",
+  "pair",
+  "effect",
+  "by",
+  "panels",
+  "theme",
+  "size",
+] as const;
 
 /** Kernel -> page only. */
 export const PRIVATE_TRAITS = [
@@ -21,7 +33,12 @@ export const PRIVATE_TRAITS = [
   "_split",
   "_selection",
   "_progress",
+  "_importance",
 ] as const;
+
+/** Panels beside the curves, in the page's order; each has the private trait of its name with "_" before it. */
+export const PANELS = ["importance"] as const;
+export type PanelName = (typeof PANELS)[number];
 
 export const TRAITS = [...PUBLIC_TRAITS, ...PRIVATE_TRAITS] as const;
 
@@ -38,6 +55,12 @@ export interface PublicTraits {
   centered: boolean;
   show_ice: boolean;
   sort_by: SortBy;
+  /** Empty, or the two features of the surface. */
+  pair: string[];
+  effect: "pd" | "ale";
+  /** Empty, or the feature whose levels have a curve each. */
+  by: string;
+  panels: string[];
   theme: "auto" | "light" | "dark";
   size: "normal" | "large";
 }
@@ -168,6 +191,12 @@ export type Condition =
       name?: string;
     };
 
+/** A rectangle on a surface: one condition per axis. */
+export interface Both {
+  type: "all";
+  conditions: [Condition, Condition];
+}
+
 export interface Selection {
   id: number;
   text: string;
@@ -191,18 +220,60 @@ export interface Progress {
   message: string | null;
 }
 
+/** How far a panel's picture is. */
+export interface Status {
+  /** "ask": it costs so many model rows that the person is asked first. */
+  state: "idle" | "running" | "done" | "ask" | "stopped" | "failed";
+  message: string | null;
+  cost: number;
+  /** The picture is that of an earlier focus or selection. */
+  stale: boolean;
+}
+
+/** Columns of the importance table, one number per feature; NaN where not known. */
+export interface Measures {
+  computed: ArrayLike<number>;
+  pd_importance: ArrayLike<number>;
+  pd_importance_weighted: ArrayLike<number>;
+  pdi: ArrayLike<number>;
+  pdi_stderr: ArrayLike<number>;
+  heterogeneity: ArrayLike<number>;
+  permutation: ArrayLike<number>;
+  permutation_stderr: ArrayLike<number>;
+}
+
+export interface ImportancePicture {
+  status: Status;
+  output: string;
+  features: string[];
+  /** The loss of permutation importance; null without an outcome. */
+  score: string | null;
+  note: string;
+  all: Measures;
+  selection: Measures | null;
+  n: number;
+  n_selection: number;
+}
+
+/** The picture of each panel; `Partial`, since a panel may have a status and nothing to show yet. */
+export interface Pictures {
+  importance: Partial<ImportancePicture> & { status: Status };
+}
+
 export type Op = "replace" | "add" | "remove";
 
 /** Everything the page may ask of the kernel. */
 export interface RequestParams {
   hello: Record<string, never>;
   /** The same `gesture` again is the same act going on, one step for undo. */
-  select: { op: Op; condition: Condition; gesture: string };
+  select: { op: Op; condition: Condition | Both; gesture: string };
   clear: Record<string, never>;
   invert: Record<string, never>;
   undo: Record<string, never>;
   redo: Record<string, never>;
-  query: { text: string };
+  query: { text: string; op?: Op };
+  open: { panels: string[] };
+  compute: { panel: string };
   stop: Record<string, never>;
   resume: Record<string, never>;
   visible: { features: string[] };

@@ -8,7 +8,7 @@ import type { Timers } from "./timers";
 const BUSY_AFTER = 1000;
 
 /** Requests of no one's hand: their silence is not worth a note. */
-export const QUIET: Method[] = ["hello", "visible"];
+export const QUIET: Method[] = ["hello", "visible", "open"];
 
 /** The host refuses to send: its kernel is gone. Lab restarts one without marking the view. */
 export class Unreachable extends Error {}

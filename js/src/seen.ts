@@ -75,10 +75,10 @@ export class Seen {
     return known;
   }
 
-  /** Sample rows allowed by everything in the selection except the condition that is being replaced. */
-  without(selection: Selection, condition: Condition, m: number): ArrayLike<number> {
+  /** Sample rows allowed by everything in the selection except the conditions that are being replaced. */
+  without(selection: Selection, replaced: Condition[], m: number): ArrayLike<number> {
     const now = selection.sample!;
-    const stay = others(selection.conditions, condition);
+    const stay = replaced.reduce((left, condition) => others(left, condition), selection.conditions);
     if (stay.length === selection.conditions.length) return now;
     const seen = this.#masks.get(JSON.stringify(stay));
     // A selection may have parts that are no plain conditions: fewer conditions must then allow more rows.

@@ -2,8 +2,8 @@
 // No DOM here. One store per model where the host allows it, else one per view.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import { Brush, type Draft } from "./brush";
-import { EchoGuard } from "./echo";
+import { Brush, type Draft, partsOf } from "./brush";
+import { EchoGuard, same } from "./echo";
 import { evaluate, type Lookup } from "./geometry/conditions";
 import { withoutFeature } from "./geometry/query";
 import { previewSplit } from "./geometry/subset";
@@ -15,7 +15,10 @@ import {
   type Info,
   type Method,
   type Overview,
+  PANELS,
+  type PanelName,
   type Part,
+  type Pictures,
   type Progress,
   PUBLIC_TRAITS,
   type PublicTrait,
@@ -35,6 +38,7 @@ import {
   readIce,
   readInfo,
   readOverview,
+  readPicture,
   readProgress,
   readSample,
   readSelection,
@@ -47,6 +51,10 @@ const DEFAULTS: PublicTraits = {
   centered: false,
   show_ice: true,
   sort_by: "importance",
+  pair: [],
+  effect: "pd",
+  by: "",
+  panels: [],
   theme: "auto",
   size: "normal",
 };
@@ -78,6 +86,8 @@ export class Store {
   readonly split = signal<Split | null>(null);
   readonly selection = signal<Selection>(NO_SELECTION);
   readonly progress = signal<Progress>(IDLE);
+  /** What each panel shows; null while nothing is known. */
+  readonly pictures: { [K in PanelName]: Signal<Pictures[K] | null> };
   readonly public: { [K in PublicTrait]: Signal<PublicTraits[K]> };
 
   readonly host: Signal<Host>;
@@ -118,6 +128,8 @@ export class Store {
     this.host = signal<Host>(record ? "recorded" : "kernel");
     this.public = Object.fromEntries(PUBLIC_TRAITS.map((name) => [name, signal(DEFAULTS[name])])) as Store["public"];
 
+    this.pictures = Object.fromEntries(PANELS.map((name) => [name, signal(null)])) as unknown as Store["pictures"];
+
     this.lines = computed(() => (belong(this.ice.value, this.curve.value) ? this.ice.value : null));
     this.mask = computed(() => {
       const draft = this.brush.draft.value;
@@ -149,6 +161,10 @@ export class Store {
       ["_selection", (raw) => this.#setSelection(readSelection(raw))],
       ["_split", (raw) => this.#set(this.split, readSplit(raw))],
       ["_progress", (raw) => this.#set(this.progress, readProgress(raw))],
+      ...PANELS.map((name): [string, (raw: unknown) => void] => [
+        `_${name}`,
+        (raw) => this.#set(this.pictures[name] as Signal<unknown>, readPicture(raw)),
+      ]),
     ];
     for (const [name, read] of readers) {
       const update = () => {
@@ -208,7 +224,7 @@ export class Store {
   set<K extends PublicTrait>(name: K, value: PublicTraits[K]): void {
     const target = this.public[name] as Signal<PublicTraits[K]>;
     this.say("curve", "");
-    if (target.peek() === value) return;
+    if (same(target.peek(), value)) return;
     if ((name === "feature" || name === "output") && this.host.peek() !== "kernel") {
       const feature = name === "feature" ? (value as string) : this.public.feature.peek();
       const output = name === "output" ? (value as string) : this.public.output.peek();
@@ -303,14 +319,16 @@ export class Store {
     const ice = this.ice.value;
     const selection = this.selection.value;
     if (!ice) return null;
-    const one = evaluate(draft.condition, this.known);
-    if (!one) return null;
+    const parts = partsOf(draft.condition);
+    const masks = parts.map((part) => evaluate(part, this.known));
+    if (masks.some((mask) => mask === null)) return null;
+    const one = (masks as Uint8Array[]).reduce((a, b) => a.map((v, i) => v & b[i]));
     const active = selection.text !== "" && selection.sample !== null && selection.sample.length === one.length;
     if (!active) return draft.op === "remove" ? one.map((v) => 1 - v) : one;
     const now = selection.sample!;
     if (draft.op === "add") return one.map((v, i) => v | now[i]);
     if (draft.op === "remove") return one.map((v, i) => now[i] & (1 - v));
-    const stay = this.#seen.without(selection, draft.condition, one.length);
+    const stay = this.#seen.without(selection, parts, one.length);
     return one.map((v, i) => v & stay[i]);
   }
 
@@ -374,6 +392,7 @@ export class Store {
         return await this.#requests.send(method, params);
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
+        if (method === "open") return undefined; // nobody's act: the next one will find out
         this.setLive(false);
       }
     }

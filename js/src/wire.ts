@@ -168,6 +168,18 @@ export function readSelection(raw: unknown): Selection {
   };
 }
 
+/** A panel's picture: every array in it decoded, the rest as it is; null for "not there yet". */
+export function readPicture<T>(raw: unknown): T | null {
+  return filled(raw) && raw.status ? (decoded(raw) as T) : null;
+}
+
+function decoded(raw: unknown): unknown {
+  if (Array.isArray(raw)) return raw.map(decoded);
+  if (!isDict(raw)) return raw;
+  if ("dtype" in raw && "shape" in raw) return decode(raw);
+  return Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, decoded(value)]));
+}
+
 export const IDLE: Progress = { state: "idle", done: 0, total: 0, label: "", message: null };
 
 export function readProgress(raw: unknown): Progress {

@@ -16,6 +16,7 @@ from pdp_widgets.compute.worker import CancelledError, Task, Worker
 
 from . import picture
 from .geometry import crossing
+from .panels import PANELS, Board, View
 from .sample import stratified
 from .screen import BUDGET, Page, Screen
 
@@ -60,6 +61,10 @@ class Controller:
         self.screen = Screen(explainer, page, feature, output)
         self.lock = lock
         self.worker = Worker("pdp_widgets")
+        self.pair: tuple[str, str] | None = None
+        self.by = ""
+        self.effect = "pd"
+        self.board = Board([kind(explainer) for kind in PANELS.values()], page, self.worker, lock, self.view)
         self._visible = list(explainer.features)[:_VISIBLE_AT_FIRST]
         self._base_task: Task | None = None
         self._parts_task: Task | None = None
@@ -82,6 +87,7 @@ class Controller:
             if self._base_task is None or self._base_task.ended:
                 self._base_task = self._submit(self._predict(), 1000.0, "predictions")
             self._want()
+            self.board.go()
 
     def stop(self) -> None:
         """Leave it at what is there."""
@@ -90,6 +96,7 @@ class Controller:
                 self._state = "stopped"
             for task in self._model_tasks():
                 task.cancel()
+            self.board.pause()
             self._publish_overview()
 
     def focus(self, feature: str) -> None:
@@ -98,6 +105,7 @@ class Controller:
             self.screen.look_at(feature=feature)
             self._drop_parts()
             self._refocus()
+            self.board.changed()
 
     def show(self, output: str) -> None:
         """Show another output."""
@@ -106,6 +114,27 @@ class Controller:
             self._refocus()
             self._publish_overview()
             self._split_lines_later()
+            self.board.changed()
+
+    def arrange(self, *, pair: tuple[str, str] | None, by: str, effect: str) -> None:
+        """Show another surface, other groups, another effect."""
+        with self.lock:
+            self.pair, self.by, self.effect = pair, by, effect
+            self.board.changed()
+
+    def view(self) -> View:
+        """Return what is in focus and selected now."""
+        screen = self.screen
+        return View(
+            self.explainer,
+            screen.feature,
+            screen.output,
+            self.pair,
+            self.by,
+            self.effect,
+            screen.selection,
+            screen.sample,
+        )
 
     def visible(self, names: list[str]) -> None:
         """Prefer the features whose sparklines are on screen."""
@@ -123,6 +152,7 @@ class Controller:
                 self.screen.publish_split()
             self._split_lines_later()
             self._want_parts()
+            self.board.changed()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until nothing is computed any more; whether that was before ``timeout`` seconds."""

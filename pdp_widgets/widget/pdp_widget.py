@@ -13,11 +13,13 @@ import traitlets as t
 from pdp_widgets.explain import Explainer
 from pdp_widgets.explain.results import in_words
 from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
-from pdp_widgets.inputs.errors import did_you_mean
+from pdp_widgets.inputs.errors import did_you_mean, unknown_name
+from pdp_widgets.inputs.subgroup import conjunction
 
 from . import picture, protocol
 from .controller import Controller
 from .export import write_html
+from .panels import PANELS
 from .selection import History, IceBox, Op, Selection, from_wire, to_wire
 from .traits import PICTURES, Focus, WidgetInputError, WidgetTraits, require_bundle
 
@@ -39,7 +41,9 @@ _EXPLAINER_DEFAULTS = {
     for name, parameter in inspect.signature(Explainer).parameters.items()
     if parameter.kind is parameter.KEYWORD_ONLY
 }
-_VIEW_OPTIONS = {"feature", "output", "centered", "show_ice", "sort_by", "theme", "size"}
+_VIEW_OPTIONS = {
+    "feature", "output", "centered", "show_ice", "sort_by", "pair", "effect", "by", "panels", "theme", "size",
+}  # fmt: skip
 _HOST_OPTIONS = {"layout", "tooltip", "tabbable"}
 
 
@@ -127,10 +131,13 @@ class PDPWidget(WidgetTraits):
         self._controller: Controller | None = None
         self._lock = threading.RLock()
         self._local = threading.local()
-        self._checker = protocol.Checker(self.explainer.features, self.explainer.outputs, self.explainer.grid)
+        self._checker = protocol.Checker(
+            self.explainer.features, self.explainer.outputs, self.explainer.grid, panels=PANELS
+        )
         chosen = "feature" in view
         view["feature"] = self._known_feature(view.get("feature", next(iter(self.explainer.features))))
         view["output"] = self._known_output(view.get("output", self.explainer.default_output))
+        view.setdefault("panels", tuple(PANELS))
         pictures = {
             "_info": picture.info(self.explainer, protocol.PROTOCOL),
             "_selection": self._selection_wire(self._history.current),
@@ -139,6 +146,7 @@ class PDPWidget(WidgetTraits):
         super().__init__(selection=self._history.current, _progress=running, **pictures, **view)
         self._may_lead = not chosen
         self._controller = Controller(self.explainer, self, self.feature, self.output, self._lock)
+        self._arranged()
         self.on_msg(self._on_message)
         self._controller.start()
 
@@ -312,6 +320,35 @@ class PDPWidget(WidgetTraits):
         if self._controller is not None:
             self._controller.show(change["new"])
 
+    @t.validate("pair")
+    def _valid_pair(self, proposal: Any) -> tuple[str, ...]:
+        given = proposal["value"]
+        if given is None or not len(given):
+            return ()
+        pair = () if isinstance(given, str) else tuple(self._known_feature(name) for name in given)
+        if len(pair) != 2 or pair[0] == pair[1]:
+            raise WidgetInputError(f"pair={given!r}; expected two different features, such as ('temp', 'hum'), or ()")
+        return pair
+
+    @t.validate("by")
+    def _valid_by(self, proposal: Any) -> str:
+        given = proposal["value"]
+        return "" if given is None or (isinstance(given, str) and not given) else self._known_feature(given)
+
+    @t.validate("panels")
+    def _valid_panels(self, proposal: Any) -> tuple[str, ...]:
+        given = proposal["value"]
+        names = (given,) if isinstance(given, str) else tuple(given or ())
+        for name in names:
+            if name not in PANELS:
+                raise WidgetInputError(str(unknown_name("panel", name, PANELS, "one of the widget's panels")))
+        return tuple(name for name in PANELS if name in names)
+
+    @t.observe("pair", "by", "effect")
+    def _arranged(self, _: Any = None) -> None:
+        if self._controller is not None:
+            self._controller.arrange(pair=self.pair or None, by=self.by, effect=self.effect)
+
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the page sent; traitlets cannot have two threads set traits at once."""
         if self._controller is None:
@@ -378,7 +415,7 @@ class PDPWidget(WidgetTraits):
                 return  # requests are answered at once; there is nothing left to cancel
             request = self._checker.request(content)
             with self.changing():
-                self._may_lead = self._may_lead and request.method in ("hello", "visible")
+                self._may_lead = self._may_lead and request.method in ("hello", "visible", "open")
                 reply = protocol.ok(request_id, self._do(request.method, request.params))
         except PDPWidgetsError as error:
             reply = protocol.error(request_id, str(error))
@@ -393,7 +430,11 @@ class PDPWidget(WidgetTraits):
         if method == "visible":
             self._running.visible(params["features"])
         elif method == "query":
-            self.select(params["text"])
+            self.select(params["text"], op=params["op"])
+        elif method == "open":
+            self._running.board.open(params["panels"])
+        elif method == "compute":
+            self._running.board.approve(params["panel"])
         elif method == "select":
             condition = self._condition(params["condition"], params["gesture"] if params["op"] == "replace" else None)
             self._show(self._history.combine(params["op"], condition, params["gesture"]))
@@ -410,6 +451,8 @@ class PDPWidget(WidgetTraits):
         return None
 
     def _condition(self, condition: dict[str, Any], gesture: str | None) -> Node:
+        if condition["type"] == "all":
+            return conjunction([self._condition(part, None) for part in condition["conditions"]])
         if condition["type"] != "ice":
             return from_wire(condition, self.explainer.grid(condition["feature"]))
         where = {name: value for name, value in condition.items() if name != "type"}

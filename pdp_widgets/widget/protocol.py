@@ -50,13 +50,23 @@ class Checker:
         Known names.
     grid_of : callable
         Gives a feature's grid, for the number of levels.
+    panels : collection of str
+        Known names of panels.
     """
 
-    def __init__(self, features: Collection[str], outputs: Collection[str], grid_of: Callable[[str], Grid]) -> None:
-        self.features, self.outputs, self.grid_of = features, outputs, grid_of
+    def __init__(
+        self,
+        features: Collection[str],
+        outputs: Collection[str],
+        grid_of: Callable[[str], Grid],
+        panels: Collection[str] = (),
+    ) -> None:
+        self.features, self.outputs, self.grid_of, self.panels = features, outputs, grid_of, panels
         self._params: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
             "select": self._select,
-            "query": lambda params: {"text": _text(params.get("text"))},
+            "query": lambda params: {"text": _text(params.get("text")), "op": _op(params.get("op", "replace"))},
+            "open": self._open,
+            "compute": lambda params: {"panel": self._panel(params.get("panel"))},
             "visible": self._visible,
             **dict.fromkeys(("hello", "clear", "invert", "undo", "redo", "stop", "resume"), lambda _: {}),
         }
@@ -83,17 +93,24 @@ class Checker:
         return Request(message_id(content), str(method), check(params))
 
     def _select(self, params: dict[str, Any]) -> dict[str, Any]:
-        if params.get("op") not in _OPS:
-            raise InputError(f"select: op is one of {', '.join(_OPS)}")
+        op = _op(params.get("op"))
         condition = params.get("condition")
         if not isinstance(condition, dict):
             raise InputError("select: condition is missing")
         gesture = params.get("gesture")
         if gesture is not None and not (isinstance(gesture, str) and len(gesture) <= _LONGEST_GESTURE):
             raise InputError(f"select: gesture is a text of at most {_LONGEST_GESTURE} characters")
-        return {"op": params["op"], "condition": self._condition(condition), "gesture": gesture}
+        return {"op": op, "condition": self._condition(condition), "gesture": gesture}
 
     def _condition(self, condition: dict[str, Any]) -> dict[str, Any]:
+        if condition.get("type") == "all":
+            parts = condition.get("conditions")
+            if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, dict) for part in parts):
+                raise InputError("a condition of type all has two conditions")
+            kinds, features = ({str(part.get(name)) for part in parts} for name in ("type", "feature"))
+            if not kinds <= {"range", "levels"} or len(features) < 2:
+                raise InputError("a condition of type all has ranges or levels of two features")
+            return {"type": "all", "conditions": [self._condition(part) for part in parts]}
         feature = self._feature(condition.get("feature"))
         grid = self.grid_of(feature)
         match condition.get("type"):
@@ -120,13 +137,24 @@ class Checker:
                 if not isinstance(centered, bool):
                     raise InputError("centered is true or false")
                 return {"type": "ice", "feature": feature, "output": output, "x": x, "y": y, "centered": centered}
-        raise InputError("the type of a condition is range, levels or ice")
+        raise InputError("the type of a condition is range, levels, ice or all")
 
     def _visible(self, params: dict[str, Any]) -> dict[str, Any]:
         names = params.get("features")
         if not isinstance(names, list) or len(names) > len(self.features):
             raise InputError("visible: features is a list of names")
         return {"features": [self._feature(name) for name in names]}
+
+    def _open(self, params: dict[str, Any]) -> dict[str, Any]:
+        names = params.get("panels")
+        if not isinstance(names, list) or len(names) > len(self.panels):
+            raise InputError("open: panels is a list of names")
+        return {"panels": [self._panel(name) for name in names]}
+
+    def _panel(self, name: Any) -> str:
+        if not isinstance(name, str) or name not in self.panels:
+            raise InputError(f"unknown panel {str(name)[:80]!r}")
+        return name
 
     def _feature(self, name: Any) -> str:
         if not isinstance(name, str) or name not in self.features:
@@ -174,6 +202,12 @@ def _interval(value: Any) -> tuple[float, float]:
 
 def _is_whole(value: Any) -> bool:
     return not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer()))
+
+
+def _op(value: Any) -> str:
+    if value not in _OPS:
+        raise InputError(f"select: op is one of {', '.join(_OPS)}")
+    return str(value)
 
 
 def _text(value: Any) -> str:

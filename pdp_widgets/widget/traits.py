@@ -87,11 +87,26 @@ class WidgetTraits(anywidget.AnyWidget):
     sort_by = t.Enum(["importance", "heterogeneity", "name", "order"], "importance").tag(sync=True)
     """The order of the feature list; "order" is the one in X."""
 
+    pair: Any = Focus(()).tag(sync=True)
+    """The two features whose surface is shown; empty: the focused feature and the one that it interacts with most."""
+
+    effect = t.Enum(["pd", "ale"], "pd").tag(sync=True)
+    """Which effect the curves show: partial dependence, or accumulated local effects."""
+
+    by: Any = Focus("").tag(sync=True)
+    """The feature whose levels have a curve each; empty for none."""
+
+    panels: Any = Focus(()).tag(sync=True)
+    """Names of the panels that the page shows beside the curves, in its own order."""
+
     theme = t.Enum(["auto", "light", "dark"], "auto").tag(sync=True)
     """Colours; "auto" follows the host."""
 
     size = t.Enum(["normal", "large"], "normal").tag(sync=True)
     """Size of text and marks; "large" is for projectors."""
+
+    # What a panel shows carries its ``status``: {state: "idle"|"running"|"done"|"ask"|"stopped"|"failed", message|null, cost: model
+    # rows, stale: whether it is that of an earlier focus}. "ask": the cost is above what is spent without a word of the person's.
 
     _info = _private()
     """{model, rows, rows_given, weighted, scale, outputs, features: [{name, kind, n_levels|null, missing, infinite}], protocol}."""
@@ -123,6 +138,10 @@ class WidgetTraits(anywidget.AnyWidget):
 
     _progress = _private({"state": "idle", "done": 0, "total": 0, "label": "", "message": None})
     """{state: "idle"|"running"|"stopped"|"failed", done, total (model rows), label, message|null}."""
+
+    _importance = _private()
+    """{output, features, score|null, note, all: {computed: uint8[F], MEASURE: float64[F], ..._stderr}, selection: the same|null,
+    n, n_selection, status}."""
 
     @t.default("_esm")
     def _read_bundle(self) -> str:

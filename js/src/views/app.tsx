@@ -9,6 +9,7 @@ import { Curves } from "./curves";
 import { Distribution } from "./distribution";
 import { DISAGREEMENT, Features, IMPORTANCE } from "./features";
 import { useValue } from "./hooks";
+import { BELOW, SIDE } from "./panels";
 import { Readout } from "./readout";
 import { SelectionBar } from "./selection";
 import { Toolbar } from "./toolbar";
@@ -38,6 +39,9 @@ class Guard extends Component<{ children: ComponentChildren }, { error: string |
 export function App({ ui }: { ui: Ui }) {
   const { store } = ui;
   const message = useValue(() => store.messages.value.page);
+  const panels = useValue(() => store.public.panels.value);
+  const side = SIDE.filter(([name]) => panels.includes(name));
+  const below = BELOW.filter(([name]) => panels.includes(name));
   return (
     <>
       <Guard>
@@ -52,14 +56,30 @@ export function App({ ui }: { ui: Ui }) {
           </button>
         </p>
       )}
-      <div class="pdpw-columns">
+      <div class="pdpw-columns" data-side={side.length > 0}>
         <Guard>
           <Features ui={ui} />
         </Guard>
         <Guard>
           <Focus ui={ui} />
         </Guard>
+        {side.length > 0 && (
+          <div class="pdpw-side">
+            {side.map(([name, View]) => (
+              <Guard key={name}>
+                <View ui={ui} />
+              </Guard>
+            ))}
+          </div>
+        )}
       </div>
+      {below.map(([name, View]) => (
+        <div class="pdpw-below" key={name}>
+          <Guard>
+            <View ui={ui} />
+          </Guard>
+        </div>
+      ))}
       <Spoken ui={ui} />
     </>
   );

@@ -1,5 +1,6 @@
 // From pixels and bars to conditions on the focused feature, and back.
 
+import { partsOf } from "../brush";
 import type { Scene } from "../draw/scene";
 import { readable, readableDate } from "../geometry/scale";
 import { someOutside } from "../geometry/subset";
@@ -15,9 +16,9 @@ export function current<T extends "range" | "levels">(
   type: T,
   feature: string,
 ): Extract<Condition, { type: T }> | null {
-  const draft = ui.store.brush.draft.value?.condition;
-  const list =
-    draft && draft.feature === feature && draft.type !== "ice" ? [draft] : ui.store.selection.value.conditions;
+  const draft = ui.store.brush.draft.value;
+  const drafted = draft ? partsOf(draft.condition).filter((c) => c.feature === feature && c.type !== "ice") : [];
+  const list = drafted.length > 0 ? drafted : ui.store.selection.value.conditions;
   return (list.find((c) => c.type === type && c.feature === feature) as Extract<Condition, { type: T }>) ?? null;
 }
 

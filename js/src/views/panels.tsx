@@ -1,0 +1,12 @@
+// Where the panels stand: beside the curves, or below everything over the whole width.
+
+import type { FunctionComponent } from "preact";
+import type { PanelName } from "../model";
+import type { Ui } from "./ui";
+
+type View = FunctionComponent<{ ui: Ui }>;
+
+/** Beside the curves. */
+export const SIDE: [PanelName, View][] = [];
+/** Below the columns. */
+export const BELOW: [PanelName, View][] = [];

@@ -1,0 +1,12 @@
+"""The parts of the page beside the curves: each answers one question for what is in focus and selected."""
+
+from __future__ import annotations
+
+from .board import Board
+from .importance import ImportancePanel
+from .panel import Panel, View
+
+__all__ = ["PANELS", "Board", "Panel", "View"]
+
+PANELS: dict[str, type[Panel]] = {panel.name: panel for panel in (ImportancePanel,)}
+"""All there are, by name, in the order in which the page shows them."""

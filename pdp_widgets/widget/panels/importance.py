@@ -1,0 +1,79 @@
+"""The importance panel: every feature by every measure, over all rows and over the selected ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pdp_widgets.explain.importance import importance_rows, iter_importance
+from pdp_widgets.widget.wire import pack
+
+from .panel import Panel, View
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from pdp_widgets.explain.importance_result import Importance
+
+__all__ = ["ImportancePanel"]
+
+_MEASURES = {
+    "pd_importance": None,
+    "pd_importance_weighted": None,
+    "pdi": "pdi_stderr",
+    "heterogeneity": None,
+    "permutation": "permutation_stderr",
+}
+"""What is shown, and the standard error beside it."""
+
+
+class ImportancePanel(Panel):
+    """Importance of all features; see ``explain.importance``."""
+
+    name = "importance"
+    priority = 58.0
+
+    def __init__(self, explainer: Any) -> None:
+        super().__init__(explainer)
+        self._whole: Importance | None = None
+
+    def key(self, view: View) -> Hashable:
+        """Return the output and the selection."""
+        return view.output, view.selection_id
+
+    def cost(self, view: View) -> int:
+        """Return the rows that all measures of all outputs ask about."""
+        mask = None if view.selection is None else view.selection.mask
+        cost = 0 if self._whole is not None else importance_rows(view.explainer)
+        return cost if mask is None or not mask.any() else cost + importance_rows(view.explainer, subgroup=mask)
+
+    def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
+        """Yield the table of all rows, then with the selection's beside it."""
+        if self._whole is None:
+            for grown in iter_importance(view.explainer):
+                yield self._picture(view, grown, None)
+            self._whole = grown
+        yield self._picture(view, self._whole, None)
+        if view.selection is not None and view.selection.mask.any():
+            for grown in iter_importance(view.explainer, subgroup=view.selection):
+                yield self._picture(view, self._whole, grown)
+
+    def _picture(self, view: View, whole: Importance, part: Importance | None) -> dict[str, Any]:
+        return {
+            "output": view.output,
+            "features": list(whole.features),
+            "score": whole.score,
+            "note": whole.note,
+            "all": _columns(whole, view.k),
+            "selection": None if part is None else _columns(part, view.k),
+            "n": len(whole.rows),
+            "n_selection": 0 if part is None else len(part.rows),
+        }
+
+
+def _columns(result: Importance, k: int) -> dict[str, Any]:
+    columns: dict[str, Any] = {"computed": pack(result.computed, "uint8")}
+    for name, stderr in _MEASURES.items():
+        columns[name] = pack(getattr(result, name)[k])
+        if stderr is not None:
+            columns[stderr] = pack(getattr(result, stderr)[k])
+    return columns

@@ -1,0 +1,73 @@
+"""Panel: what a part of the page answers, as a picture that grows; when it does so is the board's business."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    import numpy as np
+
+    from pdp_widgets.explain import Explainer
+    from pdp_widgets.widget.selection import Selection
+
+__all__ = ["Panel", "View"]
+
+
+@dataclass(frozen=True)
+class View:
+    """What is in focus and selected at one moment: it never changes, so a panel may read it in the worker's thread."""
+
+    explainer: Explainer
+    feature: str
+    output: str
+    pair: tuple[str, str] | None
+    """The two features of the surface, if somebody has chosen them."""
+    by: str
+    """The feature whose levels have a curve each; empty for none."""
+    effect: str
+    """"pd" or "ale"."""
+    selection: Selection | None
+    """None when all rows count."""
+    sample: np.ndarray | None
+    """Rows whose own curves the page holds."""
+
+    @property
+    def k(self) -> int:
+        """Position of the output."""
+        return self.explainer.outputs.index(self.output)
+
+    @property
+    def selection_id(self) -> int:
+        """What tells one selection from another; 0 for none."""
+        return 0 if self.selection is None else self.selection.id
+
+
+class Panel(ABC):
+    """One part of the page.
+
+    A panel is made once per widget, and may remember what it has computed between pictures.
+    """
+
+    name: ClassVar[str]
+    """The picture goes to the trait of this name with "_" before it."""
+    priority: ClassVar[float] = 50.0
+    """How much its chunks are wanted; the focused curve's first rows have 100, other features' last ones 60."""
+
+    def __init__(self, explainer: Explainer) -> None:
+        self.explainer = explainer
+
+    @abstractmethod
+    def key(self, view: View) -> Hashable:
+        """Return what the picture depends on: a new key, a new picture; None when there is nothing to show."""
+
+    @abstractmethod
+    def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
+        """Yield the picture as it grows, and None after a chunk of 50 to 100 ms without news; the last one is complete."""
+
+    def cost(self, view: View) -> int:  # noqa: ARG002 (for those that cost something)
+        """Return how many rows the model will be asked about; above what the board affords the person is asked first."""
+        return 0
