@@ -871,6 +871,38 @@ def test_it_stops_between_chunks():
     assert sum(asked) < 1500
 
 
+@pytest.mark.parametrize("wanted", ["x0", ["x0", "x1"]])
+@pytest.mark.parametrize("threads", [0, 2])
+def test_total_effects_stop_between_chunks_too(wanted, threads):
+    asked = []
+
+    def slow(X):
+        asked.append(len(X))
+        time.sleep(1e-4 * len(X))
+        return X[:, 0] * X[:, 1]
+
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    pool = ThreadPoolExecutor(threads) if threads else None
+    growing = iter_importance(Explainer(slow, X, executor=pool), [wanted], rows=None, max_values=2)
+    for result in itertools.islice(growing, 4):
+        assert np.isnan(result.pdi).all()
+    growing.close()
+    if pool is not None:
+        pool.shutdown()
+    assert sum(asked) < 45_000  # of 90,000 that PDI takes
+
+
+def test_pausing_asks_no_more():
+    X = frame_of(60)
+    explainer = Explainer(predict, X)
+    for name in "ab":
+        explainer.partial_dependence(name)  # so that only PDI asks
+    before = explainer.rows_asked
+    assert list(iter_importance(explainer, ["a", "b", ["a", "b"]], rows=None))[-1].complete
+    levels = [X["a"].nunique(), X["b"].nunique(), len(X[["a", "b"]].drop_duplicates())]
+    assert explainer.rows_asked - before == len(X) * (1 + sum(levels))
+
+
 def test_deterministic_and_the_same_with_an_executor():
     X = frame_of(150)
     y = predict(X) + X["b"]

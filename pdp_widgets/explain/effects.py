@@ -9,9 +9,9 @@ without model calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pdp_widgets.trees.sums import TreeSums
 
     from .source import Source
+
+T = TypeVar("T")
 
 GROUPS = 10
 _AT_ONCE = 200_000  # rows handed over together; the pace of the model cuts them further
@@ -97,14 +99,20 @@ class RowEffects:
 
     def singles(self, features: Sequence[Feature]) -> Iterator[tuple[Feature, Effect]]:
         """Yield each feature's effect, computed once."""
-        missing = [feature for feature in features if feature.name not in self._singles and not feature.members]
-        if missing and self.sums is not None and self.sums.linear:
-            found, _ = self._joint(self.sums, missing, [])
-            self._singles.update(zip([feature.name for feature in missing], found, strict=True))
         for feature in features:
-            if feature.name not in self._singles:
-                self._singles[feature.name] = self.effect([feature])
-            yield feature, self._singles[feature.name]
+            yield feature, _finished(self.single(feature, features))
+
+    def single(self, feature: Feature, others: Sequence[Feature] = ()) -> Generator[None, None, Effect]:
+        """Return the effect of one feature, computed once, pausing after each chunk; sums over trees take ``others`` along."""
+        if feature.name in self._singles:
+            return self._singles[feature.name]
+        if self.sums is None or not self.sums.linear or feature.members:
+            self._singles[feature.name] = yield from self.growing([feature])
+        else:
+            missing = {f.name: f for f in (feature, *others) if f.name not in self._singles and not f.members}
+            found, _ = self._joint(self.sums, list(missing.values()), [])
+            self._singles.update(zip(missing, found, strict=True))
+        return self._singles[feature.name]
 
     def pairs(self, pairs: Sequence[tuple[Feature, Feature]]) -> Iterator[tuple[tuple[Feature, Feature], np.ndarray]]:
         """Yield the pure interaction of each pair, uncentred: (n_outputs, 1 + groups, n) F_jk - F_j - F_k."""
@@ -123,6 +131,10 @@ class RowEffects:
 
     def effect(self, features: Sequence[Feature]) -> Effect:
         """Return the effect of a set of features."""
+        return _finished(self.growing(features))
+
+    def growing(self, features: Sequence[Feature]) -> Generator[None, None, Effect]:
+        """Return the effect of a set of features, pausing after each chunk."""
         if len(features) == 1 and features[0].name in self._singles:
             return self._singles[features[0].name]
         first, level = self._levels(features)
@@ -133,7 +145,7 @@ class RowEffects:
         step = max(1, _AT_ONCE // n_levels)
         for start in range(0, n, step):
             part = np.arange(start, min(start + step, n))
-            block = self._crossed(part, first, features)
+            block = yield from self._crossed(part, first, features)
             self._require_finite(block)
             by_group += np.einsum("gm,oml->ogl", self._in_group[:, part], block)
             by_level[:, :, part] = np.einsum("gl,oml->ogm", values, block)
@@ -151,12 +163,16 @@ class RowEffects:
         _, first, level = np.unique(combined, return_index=True, return_inverse=True)
         return first, level
 
-    def _crossed(self, part: np.ndarray, first: np.ndarray, features: Sequence[Feature]) -> np.ndarray:
-        """Return (n_outputs, m, L) the responses of some rows with the features of others."""
+    def _crossed(
+        self, part: np.ndarray, first: np.ndarray, features: Sequence[Feature]
+    ) -> Generator[None, None, np.ndarray]:
+        """Return (n_outputs, m, L) the responses of some rows with the features of others, pausing after each chunk."""
         source = self.source
         if self.sums is not None:
             members = [member for feature in features for member in feature.parts]
-            return self.sums.cross(self.rows[part], self.rows[first], members)
+            block = self.sums.cross(self.rows[part], self.rows[first], members)
+            yield
+            return block
         taken = np.tile(np.arange(len(first)), len(part))
         replaced: dict[int, Any] = {}
         for feature in features:
@@ -168,6 +184,7 @@ class RowEffects:
         for piece, values in ask(source, rows, replaced, where=f"while {names!r} is varied"):
             out[:, piece] = values
             self.rows_asked += values.shape[1]
+            yield
         return out.reshape(len(out), len(part), len(first))
 
     def _averages(self, by_group: np.ndarray) -> np.ndarray:
@@ -207,3 +224,12 @@ class RowEffects:
                 "the model predicts NaN or infinity for some combinations of values; interactions need a number for each "
                 "(explain a subgroup without them, or mend the model)"
             )
+
+
+def _finished(growing: Generator[None, None, T]) -> T:
+    """Return what comes at the end of the pauses."""
+    while True:
+        try:
+            next(growing)
+        except StopIteration as end:
+            return end.value

@@ -6,7 +6,7 @@ The main effect and how far rows disagree (``main_effect.py``), the total effect
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -252,7 +252,7 @@ class _Work:
         zero = np.zeros(len(self.explainer.outputs)) if prediction is None else rounding(prediction)
         at_rows = None
         if prediction is not None:
-            total, lack = self._total(feature)
+            total, lack = yield from self._total(feature)
             if total is None:
                 yield _Found({}, note=lack)
             else:
@@ -298,12 +298,10 @@ class _Work:
                 raise
             return None, "no PDI, since the model predicts NaN or infinity for some rows"
 
-    def _total(self, feature: Feature) -> tuple[Effect | None, str]:
-        """Return the effect of a feature and of all others, or why there is none."""
+    def _total(self, feature: Feature) -> Generator[None, None, tuple[Effect | None, str]]:
+        """Return the effect of a feature and of all others, or why there is none, pausing after each chunk."""
         try:
-            # All are named so that sums over trees may take them together; only the first is computed now.
-            others = [other for other in self.varied if other is not feature]
-            return next(self.effects.singles([feature, *others]))[1], ""
+            return (yield from self.effects.single(feature, self.varied)), ""
         except InputError:
             if self.explainer.source.nan_predictions == "raise":
                 raise
