@@ -103,7 +103,9 @@ def check_level(feature: str, value: Any, table: FeatureTable) -> None:
     InputError
         With the nearest value, or the first few.
     """
-    if is_level(feature, value, table):
+    if table.observed(feature).levels is None or is_level(
+        feature, value, table
+    ):  # None: a table that does not know them
         return
     levels = table.observed(feature).levels or []
     texts = {str(level): literal_text(level) for level in reversed(levels)}

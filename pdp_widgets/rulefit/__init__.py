@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .ruleset import RuleSet
 from .terms import Linear, Rule
 
-__all__ = ["Linear", "Rule"]
+__all__ = ["Linear", "Rule", "RuleSet"]
