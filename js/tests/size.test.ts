@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const bundle = fileURLToPath(new URL("../../pdp_widgets/static/widget.js", import.meta.url));
-const MOST = 120 * 1024;
+// A saved notebook is to stay below 400 KB per widget; the pictures of all panels take up to 200 of them.
+const MOST = 165 * 1024;
 
 describe.runIf(existsSync(bundle))("the bundle", () => {
   it(`is at most ${MOST / 1024} KB, as every instance carries it in the saved notebook`, () => {
