@@ -115,6 +115,48 @@ def test_what_costs_much_is_asked_for_first(stage):
     assert stage.told[-1]["status"]["state"] == "done"
 
 
+def test_what_was_computed_from_fewer_rows_can_be_refined(stage):
+    stage.board.open(["importance"])
+    stage.panel.gate.release(3)
+    assert stage.worker.wait(10)
+    stage.board.approve("importance")  # there is nothing more to know
+    assert stage.worker.wait(10)
+    assert stage.panel.begun == ["a"]
+    stage.panel.refine = lambda view: True
+    stage.panel.rows = AFFORDED + 1
+    stage.board.approve("importance")
+    assert (stage.told[-1]["status"]["state"], stage.told[-1]["status"]["stale"]) == ("running", False)
+    stage.panel.gate.release(3)
+    assert stage.worker.wait(10)
+    assert (stage.told[-1]["status"]["state"], stage.panel.begun) == ("done", ["a", "a"])
+
+
+def test_a_panel_may_wait_for_what_another_finds():
+    class Waiting(Counter):
+        name = "interactions"
+
+        def key(self, view):
+            return "a" if found.done else None
+
+        def steps(self, view):
+            yield {"found": True}
+
+    class Finding(Counter):
+        done = False
+
+        def steps(self, view):
+            yield {}
+            self.done = True
+
+    worker, told, found = Worker("test"), {}, Finding()
+    page = SimpleNamespace(publish=told.update)
+    board = Board([Waiting(), found], page, worker, threading.RLock(), lambda: SimpleNamespace(feature="a"))
+    board.open(["importance", "interactions"])
+    assert worker.wait(10)
+    assert told["_interactions"]["found"]
+    worker.close()
+
+
 def test_an_error_is_said_and_can_be_tried_again(stage):
     stage.view.feature = "broken"
     stage.board.open(["importance"])

@@ -104,12 +104,14 @@ class Board:
                     slot.state, slot.key = "idle", None
 
     def approve(self, name: str) -> None:
-        """Compute a panel although it costs much, or once more after an error."""
+        """Compute a panel although it costs much, once more after an error, or more exactly than was afforded."""
         with self._lock:
-            slot = self._slots[name]
+            slot, view = self._slots[name], self._view()
             slot.approved.add(slot.key)
             if slot.state in ("ask", "failed", "stopped"):
-                self._begin(slot, self._view())
+                self._begin(slot, view)
+            elif slot.state == "done" and slot.panel.refine(view):
+                self.redo(name)
 
     def pause(self) -> None:
         """Leave all panels at what is there."""
@@ -225,6 +227,8 @@ class Board:
                 while len(slot.finished) > _KEPT:
                     slot.finished.popitem(last=False)
             self._publish(slot)
+            if slot.state == "done":
+                self.changed()  # what one panel has found may be what another waits for
 
     def _publish(self, slot: _Slot) -> None:
         slot.news = False

@@ -71,3 +71,7 @@ class Panel(ABC):
     def cost(self, view: View) -> int:  # noqa: ARG002 (for those that cost something)
         """Return how many rows the model will be asked about; above what the board affords the person is asked first."""
         return 0
+
+    def refine(self, view: View) -> bool:  # noqa: ARG002
+        """Use more rows from now on than the board affords unasked; False when the finished picture has all there is."""
+        return False
