@@ -152,7 +152,8 @@ def rows_of(subgroup: Any, table: FeatureTable) -> np.ndarray:
     elif isinstance(subgroup, Node | Rule):
         mask = subgroup.mask(table)
     else:
-        mask = row_mask(getattr(subgroup, "mask", subgroup), table)
+        own = getattr(subgroup, "mask", None)  # of a selection; a Series has a method of that name
+        mask = row_mask(own if isinstance(own, np.ndarray) else subgroup, table)
     if mask.shape != (table.n_rows,):
         raise InputError(f"subgroup has {len(mask)} entries; expected one per row: {table.n_rows}")
     if not mask.any():

@@ -18,6 +18,10 @@ from .terms import Rule, Term
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .importance import LocalImportance, RuleImportance
+    from .overlap import Overlap
+    from .row import RowExplanation
+
 Link = Literal["identity", "logit", "ovr"]
 LINKS = ("identity", "logit", "ovr")
 
@@ -262,6 +266,32 @@ class RuleSet:
         from .support import with_support
 
         return with_support(self, X, weights=weights, y=y, heldout=heldout)
+
+    # ---- reading -------------------------------------------------------------------------
+
+    def importance(self, X: Any = None, *, subgroup: Any = None, weights: Any = None) -> RuleImportance:
+        """Return how much terms and features matter globally, and on average over rows of X: see ``importance.importance``."""
+        from .importance import importance
+
+        return importance(self, X, subgroup=subgroup, weights=weights)
+
+    def local_importance(self, X: Any) -> LocalImportance:
+        """Return how much terms and features matter at each row of X: see ``importance.local_importance``."""
+        from .importance import local_importance
+
+        return local_importance(self, X)
+
+    def explain_row(self, row: Any, X: Any = None, *, output: Any = None) -> RowExplanation:
+        """Return why a row (or the row of X at a position) is predicted as it is: see ``row.explain_row``."""
+        from .row import explain_row
+
+        return explain_row(self, row, X, output=output)
+
+    def overlap(self, X: Any, *, weights: Any = None) -> Overlap:
+        """Return which rules contain, repeat or exclude each other on the rows of X: see ``overlap.overlap``."""
+        from .overlap import overlap
+
+        return overlap(self, X, weights=weights)
 
 
 def _held(values: Any) -> np.ndarray:
