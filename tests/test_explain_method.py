@@ -405,3 +405,64 @@ def test_every_family_gives_the_curves_that_its_model_gives(model, single):
         close = {"rtol": 0, "atol": (1e-5 if single else 1e-10) * np.abs(theirs.individual).max()}
         np.testing.assert_allclose(ours.individual, theirs.individual, **close)
         np.testing.assert_allclose(ours.average, theirs.average, **close)
+
+
+def all_results(explainer):
+    """Return what every door of an explainer gives, by the name of the door."""
+    from pdp_widgets import compare
+
+    return {
+        "partial_dependence": explainer.partial_dependence("x0"),
+        "ale": explainer.ale("x0"),
+        "by_group": explainer.by_group("x0", "x1", levels=2),
+        "observed": explainer.observed("x0"),
+        "trust": explainer.trust("x0"),
+        "trust of a pair": explainer.trust(("x0", "x1")),
+        "importance": explainer.importance(rows=20),
+        "regions": explainer.regions("x0"),
+        "suggestions": explainer.suggestions(["x0", "x1"]),
+        "interactions": explainer.interactions(rows=20),
+        "interaction": explainer.interaction("x0", "x1", rows=20),
+        "interaction_null": explainer.interaction_null(repeats=1, rows=10),
+        "interaction_network": explainer.interaction_network(rows=20),
+        "decompose": explainer.decompose("x0", "x1"),
+        "complexity": explainer.complexity(),
+        "compare": compare([explainer, explainer], None, "x0"),
+    }
+
+
+def test_every_result_says_how_its_numbers_were_obtained():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["x0", "x1", "x2"])
+    y = (X["x0"] * X["x1"]).to_numpy()
+    model = GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, y)
+    asked = all_results(Explainer(model, X, y, method="model"))
+    assert all(result.method.startswith("model calls") for result in asked.values())
+    summed = all_results(Explainer(model, X, y, method="trees"))
+    always_asked = {"ale", "observed", "complexity"}
+    for name, result in summed.items():
+        assert result.method.startswith("model calls" if name in always_asked else "exact sums over trees"), name
+    assert summed["importance"].method == "exact sums over trees; permutation importance: model calls"
+    for name in ("interactions", "interaction", "interaction_network", "importance"):
+        assert asked[name].method == "model calls"
+
+
+def test_every_result_gives_one_output_of_several():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["x0", "x1", "x2"])
+    y = np.digitize(X["x0"] * X["x1"], [-0.3, 0.3])
+    names = np.array(["low", "middle", "high"])[y]
+    model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, names)
+    explainer = Explainer(model, X, names, sample_weight=np.arange(1, 61), output="low")
+    for name, result in all_results(explainer).items():
+        if name in ("suggestions", "interaction_network", "complexity"):  # of one output
+            continue
+        if name != "regions":
+            assert result.outputs == ("high", "low", "middle"), name
+        one = result.output("low")
+        assert one.outputs == ("low",)
+        pd.testing.assert_frame_equal(one.output("low").to_frame(), one.to_frame())
+        frame = result.to_frame()
+        if "output" in frame:
+            expected = frame[frame["output"] == "low"].reset_index(drop=True)
+            pd.testing.assert_frame_equal(one.to_frame().reset_index(drop=True), expected)
+        with pytest.raises(InputError, match="output 'medium' is not an output of the model"):
+            result.output("medium")

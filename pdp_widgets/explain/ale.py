@@ -11,17 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
 from pdp_widgets.compute.chunks import PATIENT_SECONDS, TARGET_SECONDS
-from pdp_widgets.inputs import InputError, find_output
+from pdp_widgets.inputs import InputError
 from pdp_widgets.inputs.columns import AxisKind, objects
 
 from .ale_axes import corners, place
 from .ale_work import Work
+from .explanation import Explanation
 from .progress import bar
 from .results import in_words
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ALE:
+class ALE(Explanation):
     """Accumulated local effect of a feature, or the pure second-order effect of a pair, in the unit of the response.
 
     Where shapes say ``K - 1``, a pair has ``K1 - 1, K2 - 1``. Steps lie between neighbouring points.
@@ -69,19 +70,10 @@ class ALE:
     """Rows left out because their weight is zero."""
     rows_omitted: int
     """Rows left out because the model predicted NaN or infinity."""
-    outputs: tuple[str, ...]
-    labels: tuple[Any, ...] = field(repr=False)
-    """The model's own class labels of the outputs, empty when they are no classes."""
-    scale: str
-    """The response scale: "probability", "log-odds", "decision value", "prediction", ..."""
-    subgroup: str | None
-    """The subgroup in words, None for all rows."""
-    weights: np.ndarray | None = field(repr=False)
-    """(n,) row weights of the background, None when all count the same."""
     main: tuple[ALE, ALE] | None = field(default=None, repr=False)
     """Of a pair, on request: the ALE of each feature at the same points from the same rows."""
-    method: str = "model calls"
-    """How the numbers were obtained."""
+
+    _by_output: ClassVar[tuple[str, ...]] = ("values", "effects", "effect_stderr")
 
     @property
     def rows_left_out(self) -> int:
@@ -97,11 +89,6 @@ class ALE:
     def complete(self) -> bool:
         """Return whether all rows are in."""
         return self.rows_done >= self.rows_total
-
-    @property
-    def weighted(self) -> bool:
-        """Return whether row weights are in use."""
-        return self.weights is not None
 
     @property
     def order(self) -> dict[str, list[Any]]:
@@ -136,19 +123,10 @@ class ALE:
         first, second = self.main
         return self.values + first.values[:, :, None] + second.values[:, None, :]
 
-    def output(self, name: Any) -> ALE:
+    def output(self, name: Any) -> Self:
         """Return the result of one output only, by name, class label or position."""
-        k = find_output(name, self.outputs, self.labels)
-        one = slice(k, k + 1)
-        return replace(
-            self,
-            values=self.values[one],
-            effects=self.effects[one],
-            effect_stderr=self.effect_stderr[one],
-            outputs=self.outputs[one],
-            labels=self.labels[one],
-            main=None if self.main is None else (self.main[0].output(name), self.main[1].output(name)),
-        )
+        one = super().output(name)
+        return one if one.main is None else replace(one, main=(one.main[0].output(name), one.main[1].output(name)))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one tidy row per output and point: the values and ``ale``, then what lies in the step that ends there.
@@ -204,10 +182,7 @@ class ALE:
                 parts.append(f"{number} rows {why} left out")
         if self.empty.any():
             parts.append(f"{int(self.empty.sum())} of {self.empty.size} cells empty")
-        if self.subgroup is not None:
-            parts.append(f"subgroup {self.subgroup}")
-        if self.weighted:
-            parts.append("weighted")
+        parts += self.rows_in_words
         return f"<ALE of {names}: {'; '.join(parts)}>"
 
 

@@ -16,6 +16,7 @@ from pdp_widgets.inputs.containers import gather
 
 from .ale_axes import Axis, chosen_features, corners, make_axes, place
 from .ask import ask
+from .explanation import context
 
 if TYPE_CHECKING:
     from .explainer import Explainer
@@ -83,7 +84,7 @@ class Work:
         axes = make_axes(table, chosen, rows, weights, bins, order)
         left_out = {"missing": missing, "infinite": infinite, "weightless": weightless}
         about = {f"rows_{why}": int(np.count_nonzero(which)) for why, which in left_out.items()}
-        return cls(explainer, axes, rows, about | {"rows_total": total, "subgroup": text})
+        return cls(explainer, axes, rows, about | {"rows_total": total} | context(explainer, text))
 
     def alone(self) -> list[Work]:
         """Return the work for the main effect of each feature, at the same points."""
@@ -160,10 +161,6 @@ class Work:
             "rows": rows[by_position],
             "codes": [axis.codes[by_position] for axis in axes],
             "rows_omitted": int(np.count_nonzero(bad)),
-            "outputs": tuple(explainer.outputs),
-            "labels": tuple(explainer.response.raw_labels),
-            "scale": explainer.scale,
-            "weights": explainer.weights,
             **self.about,
         }
 

@@ -77,6 +77,11 @@ class Aligned:
         """Return whether row weights are in use."""
         return self.dependences[0].weighted
 
+    @property
+    def method(self) -> str:
+        """Return how the numbers were obtained."""
+        return "; ".join(dict.fromkeys(one.method for one in self.dependences))
+
     def output(self, name: Any) -> Self:
         """Return the result of one output only, by name, class label or position."""
         only = self.outputs[find_output(name, self.outputs, self.labels)]

@@ -16,6 +16,7 @@ from pdp_widgets.inputs import InputError
 
 from .ale import ale
 from .ask import answers
+from .explanation import MODEL
 
 if TYPE_CHECKING:
     from pdp_widgets.inputs import Feature
@@ -45,12 +46,17 @@ class Complexity:
     output: str
     scale: str
     n_rows: int
+    subgroup: str | None
+    """The subgroup in words, None for all rows."""
+    method: str
+    """How the numbers were obtained."""
 
     def __repr__(self) -> str:
         """Say the three numbers, of which output and on how many rows."""
+        where = "" if self.subgroup is None else f"; subgroup {self.subgroup}"
         return (
             f"<Complexity of {self.scale} {self.output!r}: {self.features_used} features used, interaction strength "
-            f"{self.interaction_strength:.3g}, main effect complexity {self.main_effect_complexity:.3g}; {self.n_rows} rows>"
+            f"{self.interaction_strength:.3g}, main effect complexity {self.main_effect_complexity:.3g}; {self.n_rows} rows{where}>"
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -105,7 +111,7 @@ def complexity(
     """
     name = explainer.default_output if output is None else output
     k = explainer.response.position(name)
-    mask, _ = explainer.rows_of(subgroup)
+    mask, text = explainer.rows_of(subgroup)
     rows = np.arange(explainer.n_rows) if mask is None else np.flatnonzero(mask)
     weights = np.ones(len(rows)) if explainer.weights is None else explainer.weights[rows]
     prediction = answers(explainer.source, rows, {}, where="at their own values")[k]
@@ -139,6 +145,8 @@ def complexity(
         output=explainer.outputs[k],
         scale=explainer.scale,
         n_rows=len(rows),
+        subgroup=text,
+        method=MODEL,
     )
 
 

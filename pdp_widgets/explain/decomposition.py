@@ -7,20 +7,22 @@ pure interaction (Friedman & Popescu 2008; Molnar, "Feature interaction").
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from pdp_widgets.inputs import Grid, InputError, find_output
+from pdp_widgets.inputs import Grid, InputError
+
+from .explanation import Explanation, context
 
 if TYPE_CHECKING:
     from .explainer import Explainer
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Explanation):
     """``joint = constant + first + second + interaction`` at every grid cell, exactly."""
 
     grids: tuple[Grid, Grid]
@@ -34,10 +36,8 @@ class Decomposition:
     """(n_outputs, K1, K2) what the two main effects leave: the pure interaction."""
     reference: tuple[Any, Any] | None
     """The two values whose effects are zero; None when effects are centred over the data."""
-    outputs: tuple[str, ...]
-    labels: tuple[Any, ...]
-    scale: str
-    subgroup: str | None
+
+    _by_output: ClassVar[tuple[str, ...]] = ("constant", "first", "second", "interaction")
 
     @property
     def joint(self) -> np.ndarray:
@@ -77,26 +77,11 @@ class Decomposition:
             columns | {f"{name}_" if name in taken else name: values for name, values in numbers.items()}
         )
 
-    def output(self, name: Any) -> Decomposition:
-        """Return the same for one output, given by name, class label or position.
-
-        Raises
-        ------
-        InputError
-            When there is no such output.
-        """
-        one = slice((k := find_output(name, self.outputs, self.labels)), k + 1)
-        return replace(
-            self, constant=self.constant[one], first=self.first[one], second=self.second[one],
-            interaction=self.interaction[one], outputs=self.outputs[one], labels=self.labels[one],
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         """Say what is decomposed and from where effects are counted."""
         names = " x ".join(repr(name) for name in self.features)
         start = "centred over the data" if self.reference is None else f"counted from {self.reference!r}"
-        where = "" if self.subgroup is None else f"; subgroup {self.subgroup}"
-        return f"<Decomposition of {names}: {self.scale}; effects {start}{where}>"
+        return f"<Decomposition of {names}: {'; '.join([self.scale, f'effects {start}', *self.rows_in_words])}>"
 
 
 def decompose(
@@ -168,7 +153,7 @@ def decompose(
         chosen = (grids[0].values[i], grids[1].values[j])
     interaction = joint - constant[:, None, None] - along[:, :, None] - across[:, None, :]
     found = Decomposition(
-        grids, constant, along, across, interaction, chosen, pair.outputs, pair.labels, pair.scale, pair.subgroup
+        grids, constant, along, across, interaction, chosen, method=pair.method, **context(explainer, pair.subgroup)
     )
     return found if output is None else found.output(output)
 

@@ -20,6 +20,7 @@ from pdp_widgets.inputs import InputError
 from pdp_widgets.inputs.containers import gather
 
 from .ask import answers, ask
+from .explanation import EXACT, MODEL
 
 if TYPE_CHECKING:
     from pdp_widgets.inputs import Feature
@@ -75,6 +76,11 @@ class RowEffects:
         self.rows_asked = 0
         """Rows the model was asked about for these effects."""
 
+    @property
+    def method(self) -> str:
+        """Return how the averages are obtained."""
+        return MODEL if self.sums is None else EXACT
+
     # ---- what it costs -------------------------------------------------------------------
 
     def cost(self, sets: Sequence[Sequence[Feature]]) -> int:
@@ -97,11 +103,6 @@ class RowEffects:
             self._require_finite(self._prediction)
         return self._prediction
 
-    def singles(self, features: Sequence[Feature]) -> Iterator[tuple[Feature, Effect]]:
-        """Yield each feature's effect, computed once."""
-        for feature in features:
-            yield feature, _finished(self.single(feature, features))
-
     def single(self, feature: Feature, others: Sequence[Feature] = ()) -> Generator[None, None, Effect]:
         """Return the effect of one feature, computed once, pausing after each chunk; sums over trees take ``others`` along."""
         if feature.name in self._singles:
@@ -110,12 +111,12 @@ class RowEffects:
             self._singles[feature.name] = yield from self.growing([feature])
         else:
             missing = {f.name: f for f in (feature, *others) if f.name not in self._singles and not f.members}
-            found, _ = self._joint(self.sums, list(missing.values()), [])
+            found, _ = yield from self._joint(self.sums, list(missing.values()), [])
             self._singles.update(zip(missing, found, strict=True))
         return self._singles[feature.name]
 
-    def pairs(self, pairs: Sequence[tuple[Feature, Feature]]) -> Iterator[tuple[tuple[Feature, Feature], np.ndarray]]:
-        """Yield the pure interaction of each pair, uncentred: (n_outputs, 1 + groups, n) F_jk - F_j - F_k."""
+    def pairs(self, pairs: Sequence[tuple[Feature, Feature]]) -> Iterator[np.ndarray | None]:
+        """Yield the pure interaction of each pair, uncentred: (n_outputs, 1 + groups, n) F_jk - F_j - F_k; None after a chunk."""
         for start in range(0, len(pairs), _PAIRS_AT_ONCE):
             some = pairs[start : start + _PAIRS_AT_ONCE]
             found: dict[tuple[Feature, Feature], np.ndarray] = {}
@@ -123,11 +124,14 @@ class RowEffects:
             if self.sums is not None and self.sums.linear and plain:
                 features = list({feature.name: feature for pair in plain for feature in pair}.values())
                 at = {feature.name: k for k, feature in enumerate(features)}
-                _, joint = self._joint(self.sums, features, [(at[a.name], at[b.name]) for a, b in plain])
+                joint_at = [(at[a.name], at[b.name]) for a, b in plain]
+                _, joint = yield from self._joint(self.sums, features, joint_at)
                 found = dict(zip(plain, joint, strict=True))
             for pair in some:
-                single = [self._singles[feature.name].whole for feature in pair]
-                yield pair, found[pair] if pair in found else self.effect(pair).whole - single[0] - single[1]
+                if pair not in found:
+                    single = [self._singles[feature.name].whole for feature in pair]
+                    found[pair] = (yield from self.growing(pair)).whole - single[0] - single[1]
+                yield found[pair]
 
     def effect(self, features: Sequence[Feature]) -> Effect:
         """Return the effect of a set of features."""
@@ -197,8 +201,8 @@ class RowEffects:
 
     def _joint(
         self, sums: TreeSums, features: list[Feature], pairs: list[tuple[int, int]]
-    ) -> tuple[list[Effect], list[np.ndarray]]:
-        """Return effects of features and pure interactions of pairs from the counts of rows in leaves."""
+    ) -> Generator[None, None, tuple[list[Effect], list[np.ndarray]]]:
+        """Return effects of features and pure interactions of pairs from the counts of rows in leaves, pausing at times."""
         from pdp_widgets.trees.means import joint_means
 
         shape = (self.source.n_outputs, 1 + self.groups, self.n)
@@ -216,6 +220,7 @@ class RowEffects:
                 effect.rest[:, number, kept] = means.rest[:, k]
             for k, values in enumerate(joint):
                 values[:, number, kept] = means.interaction[:, k]
+            yield
         return singles, joint
 
     def _require_finite(self, values: np.ndarray) -> None:

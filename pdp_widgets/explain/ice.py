@@ -20,6 +20,7 @@ from pdp_widgets.compute.chunks import TARGET_SECONDS
 from pdp_widgets.inputs import Grid, InputError, NotCachedError
 from pdp_widgets.trees.ensemble import UnreadableError
 
+from .explanation import EXACT, MODEL
 from .results import PartialDependence
 
 if TYPE_CHECKING:
@@ -356,14 +357,15 @@ class Ice:
             subgroup=text if subgroup is not None or self._only is not None else None,
             weights=source.weights,
             curves=self._values,
-            method=self._method(),
+            method=self.method,
         )
 
-    def _method(self) -> str:
-        """Say how the rows so far were obtained."""
+    @property
+    def method(self) -> str:
+        """Return how the rows so far were obtained."""
         if self._summed == 0:
-            return "model calls" if self._refused is None else f"model calls: {self._refused}"
-        return "exact sums over trees" if self._summed == self._done else "model calls, then exact sums over trees"
+            return MODEL if self._refused is None else f"{MODEL}: {self._refused}"
+        return EXACT if self._summed == self._done else f"{MODEL}, then {EXACT}"
 
 
 class _Nothing:

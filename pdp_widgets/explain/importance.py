@@ -14,9 +14,10 @@ import numpy as np
 
 from pdp_widgets.inputs import InputError
 
+from .explanation import MODEL, context
 from .importance_result import MEASURES, Importance
 from .interaction import ROWS, row_effects
-from .main_effect import EXACT, MODEL, MainEffects
+from .main_effect import MainEffects
 from .permutation import Permutation
 from .progress import bar
 from .statistic import rounding, spread, statistic_of
@@ -204,14 +205,16 @@ class _Work:
         """Return a result without numbers."""
         explainer, permutation = self.explainer, self.permutation
         shape = (len(explainer.outputs), len(self.features))
+        method = self.effects.method
+        if permutation is not None and method != MODEL:
+            method += f"; permutation importance: {MODEL}"
+        numbers: dict[str, Any] = {name: np.full(shape, np.nan) for name in MEASURES}
         return Importance(
             features=tuple(feature.name for feature in self.features), kinds=tuple(f.kind for f in self.features),
             computed=np.zeros(shape[1], dtype=bool), basis=("",) * shape[1],
             score=None if permutation is None else permutation.name, note=self.note,
-            base_loss=np.full(shape[0], np.nan), repeats=self.repeats, outputs=tuple(explainer.outputs),
-            labels=tuple(explainer.response.raw_labels), scale=explainer.scale,
-            default_output=explainer.default_output, rows=self.rows, pdi_rows=self.effects.n, subgroup=self.subgroup,
-            weighted=explainer.weights is not None, **{name: np.full(shape, np.nan) for name in MEASURES},
+            base_loss=np.full(shape[0], np.nan), repeats=self.repeats, default_output=explainer.default_output,
+            rows=self.rows, pdi_rows=self.effects.n, **context(explainer, self.subgroup), method=method, **numbers,
         )  # fmt: skip
 
     def grow(self, result: Importance) -> Iterator[Importance]:
@@ -287,7 +290,7 @@ class _Work:
     def _jointly(self) -> str:
         """What the numbers of a group of features stand on."""
         of = "" if self.crossed else f" of {self.n_rows:,}"
-        return f"joint effect at {self.effects.n:,}{of} rows; {MODEL if self.effects.sums is None else EXACT}"
+        return f"joint effect at {self.effects.n:,}{of} rows; {self.effects.method}"
 
     def _prediction(self) -> tuple[np.ndarray | None, str]:
         """Return the responses that PDI is a share of, or why there are none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 from pdp_widgets.inputs import find_output
 from pdp_widgets.inputs.errors import unknown_name
 
+from .explanation import Explanation
 from .results import in_words
 
 MEASURES = (
@@ -21,7 +22,7 @@ MEASURES = (
 
 
 @dataclass(frozen=True)
-class Importance:
+class Importance(Explanation):
     """How much each feature matters, by several measures; NaN where not computed (yet).
 
     The measures are (n_outputs, n_features) arrays. PD importance sees the main effect only, and in it a value with one row weighs
@@ -63,17 +64,14 @@ class Importance:
     base_loss: np.ndarray = field(repr=False)
     """(n_outputs,) loss with nothing shuffled; NaN without ``y``."""
     repeats: int
-    outputs: tuple[str, ...]
-    labels: tuple[Any, ...] = field(repr=False)
-    scale: str
     default_output: str = field(repr=False)
     """The output that ``sort`` goes by."""
     rows: np.ndarray = field(repr=False)
     """Positions of the rows averaged over, ascending."""
     pdi_rows: int
     """Rows in the sample that ``pdi`` is computed on."""
-    subgroup: str | None
-    weighted: bool
+
+    _by_output: ClassVar[tuple[str, ...]] = (*MEASURES, "base_loss")
 
     @property
     def features_done(self) -> int:
@@ -97,7 +95,7 @@ class Importance:
         columns |= {"computed": np.tile(self.computed, n_outputs), "basis": list(self.basis) * n_outputs}
         return pd.DataFrame(columns)
 
-    def output(self, name: Any) -> Importance:
+    def output(self, name: Any) -> Self:
         """Return the same for one output, given by name, class label or position.
 
         Raises
@@ -105,10 +103,8 @@ class Importance:
         InputError
             When there is no such output.
         """
-        one = slice((k := find_output(name, self.outputs, self.labels)), k + 1)
-        cut = {measure: getattr(self, measure)[one] for measure in (*MEASURES, "base_loss")}
-        outputs = self.outputs[one]
-        return replace(self, outputs=outputs, labels=self.labels[one], default_output=outputs[0], **cut)
+        one = super().output(name)
+        return replace(one, default_output=one.outputs[0])
 
     def sort(self, by: str = "pd_importance", *, output: Any = None, ascending: bool | None = None) -> Importance:
         """Return the same with the features in another order.
@@ -147,8 +143,5 @@ class Importance:
             parts.append(f"permutation: increase of {self.score}, {self.repeats} repeats")
         if self.note:
             parts.append(self.note)
-        if self.subgroup is not None:
-            parts.append(f"subgroup {self.subgroup}")
-        if self.weighted:
-            parts.append("weighted")
+        parts += self.rows_in_words
         return f"<Importance: {'; '.join(parts)}>"

@@ -17,6 +17,7 @@ import numpy as np
 from pdp_widgets.inputs import InputError, find_output
 
 from .effects import RowEffects
+from .explanation import context
 from .interaction_result import Interaction, Interactions
 from .progress import bar
 from .statistic import Statistic, rounding, spread, stacked, statistic_of
@@ -40,13 +41,28 @@ def iter_interactions(
     output: Any = None,
 ) -> Iterator[Interactions]:
     """Yield growing results of ``interactions``: first without pairs, then pair by pair."""
+    growing = growing_interactions(explainer, features, pairs=pairs, rows=rows, subgroup=subgroup, output=output)
+    return (found for found in growing if found is not None)
+
+
+def growing_interactions(
+    explainer: Explainer,
+    features: Sequence[Any] | None = None,
+    *,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    rows: int | None = ROWS,
+    subgroup: Any = None,
+    output: Any = None,
+) -> Iterator[Interactions | None]:
+    """Yield what ``iter_interactions`` yields, and None after each chunk without news, where it may be stopped."""
     chosen, wanted = _asked(explainer, features, pairs)
     effects, text, total = row_effects(explainer, rows, subgroup)
     cost = effects.cost([[feature] for feature in chosen] + [list(pair) for pair in wanted])
     prediction = effects.prediction()
     whole = {}
     rest = {}
-    for feature, effect in effects.singles(chosen):
+    for feature in chosen:
+        effect = yield from effects.single(feature, chosen)
         whole[feature.name], rest[feature.name] = effect.whole, effect.rest
     zero = rounding(prediction)
     F = np.broadcast_to(prediction[:, None], next(iter(whole.values())).shape)
@@ -70,14 +86,11 @@ def iter_interactions(
         response_strength=spread(F, weights, zero),
         total_h2=additive.h2 if everything else unknown,
         total_h2_stderr=additive.h2_stderr if everything else unknown,
-        outputs=tuple(explainer.outputs),
-        labels=tuple(explainer.response.raw_labels),
-        scale=explainer.scale,
         rows=np.sort(effects.rows),
         rows_total=total,
-        subgroup=text,
         model_rows=cost,
-        method="model calls" if effects.sums is None else "exact sums over trees",
+        method=effects.method,
+        **context(explainer, text),
     )
     if output is not None:
         find_output(output, result.outputs, result.labels)  # complain now rather than at the end
@@ -86,7 +99,11 @@ def iter_interactions(
         return result if output is None else result.output(output)
 
     yield shown(result)
-    for (a, b), interaction in effects.pairs(wanted):
+    for interaction in effects.pairs(wanted):
+        if interaction is None:
+            yield None
+            continue
+        a, b = wanted[len(found)]
         joint = interaction + whole[a.name] + whole[b.name]
         found.append(statistic_of(interaction, joint, weights, zero))
         yield shown(replace(result, pairs_done=len(found), pair_statistic=stacked(found, len(wanted), len(prediction))))
@@ -216,9 +233,8 @@ def interaction(
         numerator = numerator + (-1) ** (len(chosen) - len(subset)) * joint
     statistic = statistic_of(numerator, joint, effects.weights, zero)
     found = Interaction(
-        tuple(feature.name for feature in chosen), **vars(statistic), outputs=tuple(explainer.outputs),
-        labels=tuple(explainer.response.raw_labels), scale=explainer.scale, n_rows=effects.n, subgroup=text,
-        model_rows=cost, method="model calls" if effects.sums is None else "exact sums over trees",
+        tuple(feature.name for feature in chosen), **vars(statistic), n_rows=effects.n, model_rows=cost,
+        method=effects.method, **context(explainer, text),
     )  # fmt: skip
     return found if output is None else found.output(output)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from pdp_widgets.inputs import find_output
+from .explanation import Explanation
 
-from .statistic import Statistic
+if TYPE_CHECKING:
+    from .statistic import Statistic
 
 
 @dataclass(frozen=True)
-class Interactions:
+class Interactions(Explanation):
     """Interactions among several features: overall, pair by pair, and in total."""
 
     features: tuple[str, ...]
@@ -34,17 +35,16 @@ class Interactions:
     """(n_outputs,) share of the response's variance that is no sum of effects of ``features``; NaN unless each column of X
     is in one of them."""
     total_h2_stderr: np.ndarray
-    outputs: tuple[str, ...]
-    labels: tuple[Any, ...] = field(repr=False)
-    scale: str
     rows: np.ndarray = field(repr=False)
     """Positions of the rows averaged over and evaluated at."""
     rows_total: int
     """Rows that they are a sample of."""
-    subgroup: str | None
     model_rows: int
     """Rows that the model is asked about in all; 0 when the numbers follow from the trees of a model."""
-    method: str
+
+    _by_output: ClassVar[tuple[str, ...]] = (
+        "overall_statistic", "pair_statistic", "main_strength", "response_strength", "total_h2", "total_h2_stderr",
+    )  # fmt: skip
 
     @property
     def complete(self) -> bool:
@@ -81,38 +81,16 @@ class Interactions:
             [part.sort_values("strength", ascending=False, kind="stable") for part in parts], ignore_index=True
         )
 
-    def output(self, name: Any) -> Interactions:
-        """Return the same for one output, given by name, class label or position.
-
-        Raises
-        ------
-        InputError
-            When there is no such output.
-        """
-        one = slice((k := find_output(name, self.outputs, self.labels)), k + 1)
-
-        def cut(statistic: Statistic) -> Statistic:
-            return Statistic(*(array[one] for array in vars(statistic).values()))
-
-        return replace(
-            self, overall_statistic=cut(self.overall_statistic), pair_statistic=cut(self.pair_statistic),
-            main_strength=self.main_strength[one], response_strength=self.response_strength[one],
-            total_h2=self.total_h2[one], total_h2_stderr=self.total_h2_stderr[one], outputs=self.outputs[one],
-            labels=self.labels[one],
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         """Say what it is, on how many rows and by which way."""
         pairs = f"{self.pairs_done} of {len(self.pairs)} pairs"
-        where = "" if self.subgroup is None else f"; subgroup {self.subgroup}"
-        return (
-            f"<Interactions of {len(self.features)} features: {pairs}; {self.scale}; {len(self.rows)} of "
-            f"{self.rows_total} rows{where}; {self.method}>"
-        )
+        rows = f"{len(self.rows)} of {self.rows_total} rows"
+        parts = [pairs, self.scale, rows, *self.rows_in_words, self.method]
+        return f"<Interactions of {len(self.features)} features: {'; '.join(parts)}>"
 
 
 @dataclass(frozen=True)
-class Interaction:
+class Interaction(Explanation):
     """The interaction of one set of two or more features."""
 
     features: tuple[str, ...]
@@ -122,13 +100,10 @@ class Interaction:
     """(n_outputs,) in the unit of the response."""
     h2_stderr: np.ndarray
     strength_stderr: np.ndarray
-    outputs: tuple[str, ...]
-    labels: tuple[Any, ...] = field(repr=False)
-    scale: str
     n_rows: int
-    subgroup: str | None
     model_rows: int
-    method: str
+
+    _by_output: ClassVar[tuple[str, ...]] = ("h2", "strength", "h2_stderr", "strength_stderr")
 
     @property
     def h(self) -> np.ndarray:
@@ -144,25 +119,11 @@ class Interaction:
             }
         )  # fmt: skip
 
-    def output(self, name: Any) -> Interaction:
-        """Return the same for one output, given by name, class label or position.
-
-        Raises
-        ------
-        InputError
-            When there is no such output.
-        """
-        one = slice((k := find_output(name, self.outputs, self.labels)), k + 1)
-        return replace(
-            self, h2=self.h2[one], strength=self.strength[one], h2_stderr=self.h2_stderr[one],
-            strength_stderr=self.strength_stderr[one], outputs=self.outputs[one], labels=self.labels[one],
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         """Say how strong it is, on how many rows and by which way."""
         numbers = ", ".join(
             f"{name}: h2 {h2:.3g}, strength {strength:.3g}"
             for name, h2, strength in zip(self.outputs, self.h2, self.strength, strict=True)
         )
-        where = "" if self.subgroup is None else f"; subgroup {self.subgroup}"
-        return f"<Interaction of {' x '.join(self.features)}: {numbers}; {self.n_rows} rows{where}; {self.method}>"
+        parts = [numbers, f"{self.n_rows} rows", *self.rows_in_words, self.method]
+        return f"<Interaction of {' x '.join(self.features)}: {'; '.join(parts)}>"

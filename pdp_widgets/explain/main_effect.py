@@ -17,6 +17,7 @@ from pdp_widgets.compute.chunks import PATIENT_SECONDS
 from pdp_widgets.inputs import make_grid
 from pdp_widgets.trees.ensemble import UnreadableError
 
+from .explanation import EXACT, MODEL
 from .ice import Ice
 from .results import disagreement
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from pdp_widgets.trees.sums import TreeSums
 
     from .explainer import Explainer
-
-EXACT = "exact sums over trees"
-MODEL = "model calls"
 
 
 @dataclass(frozen=True)

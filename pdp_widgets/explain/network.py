@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,11 @@ class InteractionNetwork:
     threshold: float
     """Least share of an edge or hyper-edge that is shown."""
     output: str
+    scale: str
+    subgroup: str | None
+    """The subgroup in words, None for all rows."""
+    method: str
+    """How the numbers were obtained."""
     all_nodes: pd.DataFrame = field(repr=False)
     all_edges: pd.DataFrame = field(repr=False)
     all_hyperedges: pd.DataFrame = field(repr=False)
@@ -61,13 +66,14 @@ class InteractionNetwork:
         InputError
             When it is not a share.
         """
-        return InteractionNetwork(_share(threshold), self.output, self.all_nodes, self.all_edges, self.all_hyperedges)
+        return replace(self, threshold=_share(threshold))
 
     def __repr__(self) -> str:
         """Say how much there is."""
+        where = "" if self.subgroup is None else f"; subgroup {self.subgroup}"
         return (
             f"<InteractionNetwork of {self.output!r}: {len(self.all_nodes)} features, {len(self.edges)} edges, "
-            f"{len(self.hyperedges)} hyper-edges of a share of {self.threshold:g} or more>"
+            f"{len(self.hyperedges)} hyper-edges of a share of {self.threshold:g} or more{where}; {self.method}>"
         )
 
 
@@ -142,7 +148,9 @@ def interaction_network(
         }
     )
     hyperedges = _triples(explainer, found, edges, threshold, scale) if triples else _no_triples()
-    return InteractionNetwork(float(threshold), found.outputs[0], nodes, edges, hyperedges)
+    return InteractionNetwork(
+        float(threshold), found.outputs[0], found.scale, found.subgroup, found.method, nodes, edges, hyperedges
+    )
 
 
 def _one_output(explainer: Explainer, found: Interactions, output: Any) -> Interactions:

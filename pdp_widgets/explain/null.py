@@ -45,6 +45,11 @@ class NullDistribution:
         """Return the names of the outputs."""
         return self.observed.outputs
 
+    @property
+    def method(self) -> str:
+        """Return how the statistics were obtained."""
+        return self.observed.method
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per output and pair: its strength and h2, their 95 % points without interaction, whether it is beyond."""
         named = {f"feature_{k + 1}": [pair[k] for pair in self.observed.pairs] for k in (0, 1)}

@@ -11,6 +11,7 @@ import pandas as pd
 
 from pdp_widgets.inputs import Grid, InputError
 
+from .explanation import MODEL, Explanation
 from .results import in_words
 
 
@@ -93,12 +94,12 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class Regions:
+class Regions(Explanation):
     """Regions in which the ICE curves of one feature agree better than those of all rows.
 
     Each curve is centred by its data-weighted mean. The *loss* of some rows is the weighted sum of the squared deviations of their
     curves from their mean curve, data-weighted over the grid; *heterogeneity* is the root of the loss per row. Grid points
-    weigh the same in every region: as often as their values occur in all rows.
+    weigh the same in every region: as often as their values occur in all rows. ``outputs`` is the one output explained.
     """
 
     grid: Grid = field(repr=False)
@@ -108,16 +109,6 @@ class Regions:
     """Share of the loss that the regions remove together."""
     removed_check: float
     """The same on the held-out half of the rows, with the mean curves of the other half, where the splits were found."""
-    outputs: tuple[str, ...]
-    """The one output explained."""
-    labels: tuple[Any, ...] = field(repr=False)
-    """The model's own class label of it, empty when it is no class."""
-    scale: str
-    """The response scale."""
-    subgroup: str | None
-    """The subgroup in words, None for all rows."""
-    weights: np.ndarray | None = field(repr=False)
-    """(n,) row weights of the background, None when all count the same."""
     rows: np.ndarray = field(repr=False)
     """(m,) positions of the rows whose curves were looked at, ascending."""
     rows_total: int
@@ -178,11 +169,6 @@ class Regions:
         """Return whether the curves are those of a sample of the rows."""
         return self.rows_wanted < self.rows_total
 
-    @property
-    def weighted(self) -> bool:
-        """Return whether row weights are in use."""
-        return self.weights is not None
-
     def to_frame(self, what: Literal["regions", "splits", "curves"] = "regions") -> pd.DataFrame:
         """Return a tidy table.
 
@@ -232,10 +218,7 @@ class Regions:
             parts.insert(0, f"none: {self.reason}")
         sample = " in a random sample" if self.sampled else ""
         parts += [in_words(self.scale, self.outputs), f"{self.rows_done} of {self.rows_total} rows{sample}"]
-        if self.subgroup is not None:
-            parts.append(f"subgroup {self.subgroup}")
-        if self.weighted:
-            parts.append("weighted")
+        parts += self.rows_in_words
         if self.rows_omitted:
             parts.append(f"{self.rows_omitted} rows without a finite prediction omitted")
         return f"<Regions of {self.feature!r}: {'; '.join(parts)}>"
@@ -254,6 +237,11 @@ class Suggestions(Sequence[Regions]):
 
     def __getitem__(self, index: Any) -> Any:
         return self.found[index]
+
+    @property
+    def method(self) -> str:
+        """Return how the numbers were obtained."""
+        return "; ".join(dict.fromkeys(one.method for one in self.found)) or MODEL
 
     @property
     def complete(self) -> bool:
@@ -282,6 +270,5 @@ class Suggestions(Sequence[Regions]):
             first = self.found[0]
             rows = f"{first.rows_done} of {first.rows_total} rows"
             context = f"; {in_words(first.scale, first.outputs)}; {rows}"
-            context += "" if first.subgroup is None else f"; subgroup {first.subgroup}"
-            context += "; weighted" if first.weighted else ""
+            context += "".join(f"; {part}" for part in first.rows_in_words)
         return f"<Suggestions: {', '.join(shown) or 'no feature is worth splitting'}{context}{state}>"

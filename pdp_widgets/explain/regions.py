@@ -280,6 +280,7 @@ class _Work:
             scale=so_far.scale,
             subgroup=self.subgroup,
             weights=so_far.weights,
+            method=so_far.method,
             rows=rows,
             rows_total=self.n,
             rows_wanted=wanted,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import decimal
 import numbers
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from pdp_widgets.compute.chunks import PATIENT_SECONDS, TARGET_SECONDS
 from pdp_widgets.inputs import InputError, find_output, model_name
 
 from .ask import ask
+from .explanation import Explanation, context
 from .progress import bar
 from .results import in_words
 
@@ -33,7 +34,7 @@ _SHARES = ("probability", "predicted class")
 
 
 @dataclass(frozen=True)
-class ObservedOutcome:
+class ObservedOutcome(Explanation):
     """Observed outcome, prediction and residual, averaged over the rows nearest to each grid point of a feature.
 
     Of a classifier the outcome is, per class, 1 for the rows of the class and 0 for the others: its mean is the class's observed share.
@@ -63,15 +64,8 @@ class ObservedOutcome:
     """Rows left out because their weight is zero."""
     rows_omitted: int
     """Rows left out because the model predicted NaN or infinity."""
-    outputs: tuple[str, ...]
-    labels: tuple[Any, ...] = field(repr=False)
-    """The model's own class labels of the outputs, empty when they are no classes."""
-    scale: str
-    """The response scale: "probability", "prediction", ..."""
-    subgroup: str | None
-    """The subgroup in words, None for all rows."""
-    weights: np.ndarray | None = field(repr=False)
-    """(n,) row weights of the background, None when all count the same."""
+
+    _by_output: ClassVar[tuple[str, ...]] = ("observed", "predicted", "residual", "residual_stderr")
 
     @property
     def feature(self) -> str:
@@ -93,20 +87,6 @@ class ObservedOutcome:
     def complete(self) -> bool:
         """Return whether all rows are in."""
         return self.rows_done >= self.rows_total
-
-    @property
-    def weighted(self) -> bool:
-        """Return whether row weights are in use."""
-        return self.weights is not None
-
-    def output(self, name: Any) -> ObservedOutcome:
-        """Return the result of one output only, by name, class label or position."""
-        k = find_output(name, self.outputs, self.labels)
-        one = slice(k, k + 1)
-        return replace(
-            self, observed=self.observed[one], predicted=self.predicted[one], residual=self.residual[one],
-            residual_stderr=self.residual_stderr[one], outputs=self.outputs[one], labels=self.labels[one],
-        )  # fmt: skip
 
     def to_frame(self) -> pd.DataFrame:
         """Return one tidy row per output and grid point.
@@ -142,10 +122,7 @@ class ObservedOutcome:
         ):
             if number:
                 parts.append(f"{number} rows {why} left out")
-        if self.subgroup is not None:
-            parts.append(f"subgroup {self.subgroup}")
-        if self.weighted:
-            parts.append("weighted")
+        parts += self.rows_in_words
         return f"<ObservedOutcome by {self.feature!r}: {'; '.join(parts)}>"
 
 
@@ -246,7 +223,7 @@ class _Work:
         on_grid = known & (self.grid.nearest >= 0)
         used = on_grid if explainer.weights is None else on_grid & (explainer.weights > 0)
         self._total, *kept = (int(np.count_nonzero(rows)) for rows in (inside, known, on_grid, used))
-        self._left_out = {
+        self._left_out: dict[str, Any] = {
             "rows_missing": self._total - kept[0],
             "rows_off_grid": kept[0] - kept[1],
             "rows_weightless": kept[1] - kept[2],
@@ -301,9 +278,7 @@ class _Work:
             grid=self.grid, n=np.bincount(nearest, minlength=self.grid.size), observed=means[:n_outputs],
             predicted=means[n_outputs : 2 * n_outputs], residual=means[2 * n_outputs :],
             residual_stderr=stderr[2 * n_outputs :], rows=rows, rows_total=self._total, **self._left_out,
-            rows_omitted=int(bad.sum()), outputs=tuple(explainer.outputs),
-            labels=tuple(explainer.response.raw_labels), scale=explainer.scale, subgroup=self._text,
-            weights=explainer.weights,
+            rows_omitted=int(bad.sum()), **context(explainer, self._text),
         )  # fmt: skip
         return found if self._only is None else found.output(self._only)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
-from pdp_widgets.inputs import Grid, InputError, find_output
+from pdp_widgets.inputs import Grid, InputError
+
+from .explanation import Explanation
 
 
 @dataclass(frozen=True)
-class PartialDependence:
+class PartialDependence(Explanation):
     """Partial dependence of a feature, or a pair, and the ICE curves behind it.
 
     ``average[o, k]`` is the weighted mean over rows i of f(grid value k, other features of row i):
@@ -34,19 +36,10 @@ class PartialDependence:
     """Rows there are in all (in the subgroup)."""
     rows_omitted: int
     """Rows left out because the model predicted NaN or infinity."""
-    outputs: tuple[str, ...]
-    labels: tuple[Any, ...] = field(repr=False)
-    """The model's own class labels of the outputs, empty when they are no classes."""
-    scale: str
-    """The response scale: "probability", "log-odds", "decision value", "prediction", ..."""
-    subgroup: str | None
-    """The subgroup in words, None for all rows."""
-    weights: np.ndarray | None = field(repr=False)
-    """(n,) row weights of the background, None when all count the same."""
     curves: np.ndarray | None = field(repr=False)
     """(n_outputs, n, cells) of all background rows; read ``individual`` instead."""
-    method: str = "model calls"
-    """How the numbers were obtained."""
+
+    _by_output: ClassVar[tuple[str, ...]] = ("average", "stderr", "variance", "curves")
 
     # ---- reading -------------------------------------------------------------------------
 
@@ -74,11 +67,6 @@ class PartialDependence:
     def complete(self) -> bool:
         """Return whether all rows are in."""
         return self.rows_done >= self.rows_total
-
-    @property
-    def weighted(self) -> bool:
-        """Return whether row weights are in use."""
-        return self.weights is not None
 
     @property
     def individual(self) -> np.ndarray | None:
@@ -127,20 +115,6 @@ class PartialDependence:
         if individual is None or not len(self.rows):
             return None
         return disagreement(individual, self.density, None if self.weights is None else self.weights[self.rows])
-
-    def output(self, name: Any) -> PartialDependence:
-        """Return the result of one output only, by name, class label or position."""
-        k = find_output(name, self.outputs, self.labels)
-        one = slice(k, k + 1)
-        return replace(
-            self,
-            average=self.average[one],
-            stderr=self.stderr[one],
-            variance=self.variance[one],
-            outputs=self.outputs[one],
-            labels=self.labels[one],
-            curves=None if self.curves is None else self.curves[one],
-        )
 
     # ---- transforming --------------------------------------------------------------------
 
@@ -240,10 +214,7 @@ class PartialDependence:
         shape = " x ".join(str(grid.size) for grid in self.grids)
         rows = f"{self.rows_done} of {self.rows_total} rows"
         parts = [in_words(self.scale, self.outputs), f"{shape} grid points", rows]
-        if self.subgroup is not None:
-            parts.append(f"subgroup {self.subgroup}")
-        if self.weighted:
-            parts.append("weighted")
+        parts += self.rows_in_words
         if self.rows_omitted:
             parts.append(f"{self.rows_omitted} rows without a finite prediction omitted")
         return f"<PartialDependence on {names}: {'; '.join(parts)}>"

@@ -330,9 +330,7 @@ class ChunkedExplainer:
         )
         if output is None:
             return result
-        chosen = result.output(output)
-        assert isinstance(chosen, ChunkedDependence)
-        return chosen
+        return result.output(output)
 
     def _method(self, one: Asked) -> str:
         total = one.total

@@ -88,10 +88,7 @@ class ChunkedDependence(PartialDependence):
         )
         curves = "no curves" if self.curves is None else f"curves of {len(self.rows):,} sampled rows"
         parts = [in_words(self.scale, self.outputs), f"{shape} grid points", rows, curves]
-        if self.subgroup is not None:
-            parts.append(f"subgroup {self.subgroup}")
-        if self.weighted:
-            parts.append("weighted")
+        parts += self.rows_in_words
         if self.rows_omitted:
             parts.append(f"{self.rows_omitted:,} rows without a finite prediction omitted")
         return f"<ChunkedDependence on {names}: {'; '.join(parts)}>"

@@ -32,6 +32,10 @@ class Statistic:
         """Bool: ``h2`` above 1, which happens when features depend on each other."""
         return self.h2 > 1 + 1e-9
 
+    def __getitem__(self, outputs: slice) -> Statistic:
+        """Return the numbers of some outputs."""
+        return Statistic(*(array[outputs] for array in vars(self).values()))
+
     def columns(self, output: int) -> dict[str, np.ndarray]:
         """Return the columns of a table for one output."""
         return {

@@ -16,6 +16,7 @@ from pdp_widgets.inputs import InputError, find_output
 
 from .ale_axes import _others, chosen_features
 from .association import association, beyond, binned, effective_rows, outside, values_at
+from .explanation import MODEL, context
 from .grids import PAIR_GRID_SIZE, at_least
 from .ice import Ice
 from .interaction import interaction
@@ -113,12 +114,8 @@ def trust(
     order = order.astype(int)
     counting = order if explainer.weights is None else order[explainer.weights[order] > 0]
     common = {
-        "outputs": tuple(explainer.outputs),
-        "labels": tuple(explainer.response.raw_labels),
+        **context(explainer, text),
         "default_output": explainer.default_output,
-        "scale": explainer.scale,
-        "subgroup": text,
-        "weights": explainer.weights,
         "rows_total": len(counting),
     }
     if len(chosen) == 1:
@@ -160,7 +157,7 @@ def _of_feature(
     table = explainer.table
     grid = explainer.grid(feature)
     sample = np.sort(order[:rows])
-    curves = _curves(explainer, grid, sample, whole=len(order) == table.n_rows)
+    curves, method = _curves(explainer, grid, sample, whole=len(order) == table.n_rows)
     good = np.isfinite(curves).all(axis=(0, 2))
     sample, curves = sample[good], curves[:, good]
     weights = _weights(explainer, sample)
@@ -192,16 +189,17 @@ def _of_feature(
         error_of="population" if explainer.n_rows == explainer.n_rows_given else "rows",
         rows_of=explainer.n_rows_given,
         note="",
+        method=method,
         **numbers,
         **errors,
         **common,
     )
 
 
-def _curves(explainer: Explainer, grid: Grid, rows: np.ndarray, *, whole: bool) -> np.ndarray:
-    """Return the ICE curves of a sample of rows: (n_outputs, m, K)."""
+def _curves(explainer: Explainer, grid: Grid, rows: np.ndarray, *, whole: bool) -> tuple[np.ndarray, str]:
+    """Return the ICE curves of a sample of rows, (n_outputs, m, K), and how they were obtained."""
     if not len(rows):
-        return np.empty((len(explainer.outputs), 0, grid.size))
+        return np.empty((len(explainer.outputs), 0, grid.size)), MODEL
     wanted = np.zeros(explainer.n_rows, dtype=bool)
     wanted[rows] = True
     ice = explainer.ice(grid.feature, rows=wanted, keep=rows)
@@ -213,7 +211,7 @@ def _curves(explainer: Explainer, grid: Grid, rows: np.ndarray, *, whole: bool) 
             ice = Ice(explainer.source, (grid,), rows=wanted, store=False, keep=rows)
     while not ice.complete and ice.rows_done < len(rows):
         ice.advance()
-    return ice.curves(rows)
+    return ice.curves(rows), ice.method
 
 
 def _variation(curves: np.ndarray, density: np.ndarray, weights: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
@@ -333,11 +331,11 @@ def _of_pair(
     found, chance = association(first, second, _weights(explainer, seen))
     empty, expected = _empty_cells(grids, order)
     unknown = np.full(len(explainer.outputs), np.nan)
-    h2, h2_stderr, strength, note = unknown, unknown, unknown, ""
+    h2, h2_stderr, strength, note, method = unknown, unknown, unknown, "", MODEL
     explainer.exact_sums()  # complains where they are insisted on and cannot be had
     try:
         statistic = interaction(explainer, *(feature.name for feature in chosen), rows=len(sample), subgroup=subgroup)
-        h2, h2_stderr, strength = statistic.h2, statistic.h2_stderr, statistic.strength
+        h2, h2_stderr, strength, method = statistic.h2, statistic.h2_stderr, statistic.strength, statistic.method
     except InputError as error:
         note = f"no H-statistic: {error}"
     return PairTrust(
@@ -351,6 +349,7 @@ def _of_pair(
         h2_stderr=h2_stderr,
         strength=strength,
         note=note,
+        method=method,
         **common,
     )
 

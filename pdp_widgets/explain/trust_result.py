@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
 
-from pdp_widgets.inputs import Grid, find_output
 from pdp_widgets.inputs.columns import objects
+
+from .explanation import Explanation
+
+if TYPE_CHECKING:
+    from pdp_widgets.inputs import Grid
 
 DISAGREE = 0.25
 """Share of the heterogeneity from which on rows are said to disagree: their curves then differ half as much as they vary."""
@@ -78,7 +82,7 @@ class Hint:
 
 
 @dataclass(frozen=True)
-class Trust:
+class Trust(Explanation):
     """How far a partial dependence can be trusted: what features and pairs have in common."""
 
     grids: tuple[Grid, ...] = field(repr=False)
@@ -86,30 +90,15 @@ class Trust:
     """(m,) positions of the rows looked at, ascending."""
     rows_total: int
     """Rows there are in all (in the subgroup), without those of weight zero."""
-    outputs: tuple[str, ...]
-    labels: tuple[Any, ...] = field(repr=False)
-    """The model's own class labels of the outputs, empty when they are no classes."""
     default_output: str
     """The output that ``hints`` speak of."""
-    scale: str
-    subgroup: str | None
-    """The subgroup in words, None for all rows."""
-    weights: np.ndarray | None = field(repr=False)
-    """(n,) row weights of the background, None when all count the same."""
     note: str
     """What could not be computed and why, else ``""``."""
-
-    _by_output: ClassVar[tuple[str, ...]] = ()
 
     @property
     def features(self) -> tuple[str, ...]:
         """Return the name of the feature, or the two names of the pair."""
         return tuple(grid.feature.name for grid in self.grids)
-
-    @property
-    def weighted(self) -> bool:
-        """Return whether row weights are in use."""
-        return self.weights is not None
 
     @property
     def hints(self) -> list[Hint]:
@@ -125,9 +114,8 @@ class Trust:
         InputError
             When there is no such output.
         """
-        one = slice((k := find_output(name, self.outputs, self.labels)), k + 1)
-        cut = {key: getattr(self, key)[one] for key in self._by_output}
-        return replace(self, outputs=self.outputs[one], labels=self.labels[one], default_output=self.outputs[k], **cut)
+        one = super().output(name)
+        return replace(one, default_output=one.outputs[0])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per output: the numbers, and ``hints``, their sentences."""
@@ -135,7 +123,7 @@ class Trust:
         columns: dict[str, Any] = {"output": list(self.outputs)}
         columns |= {key: [value] * len(self.outputs) for key, value in (names | self._single()).items()}
         columns |= {key: list(getattr(self, key)) for key in self._by_output}
-        spoken = ["; ".join(map(str, self.output(k).hints)) for k in range(len(self.outputs))]
+        spoken = ["; ".join(map(str, self.output(name).hints)) for name in self.outputs]
         return pd.DataFrame(columns | {"hints": spoken})
 
     def __repr__(self) -> str:
@@ -147,10 +135,7 @@ class Trust:
         parts.append(f"{len(self.rows)} of {self.rows_total} rows")
         if len(self.outputs) > 1:
             parts.append(f"{self.scale} of {self.default_output}")
-        if self.subgroup is not None:
-            parts.append(f"subgroup {self.subgroup}")
-        if self.weighted:
-            parts.append("weighted")
+        parts += self.rows_in_words
         return f"<Trust in the partial dependence on {names}: {'; '.join(parts)}>"
 
     def _hints(self, k: int) -> Iterator[Hint]:
