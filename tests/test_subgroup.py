@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdp_widgets.inputs.errors import InputError
+from pdp_widgets.inputs.folding import fold
 from pdp_widgets.inputs.subgroup import And, Levels, Missing, Not, Or, Range, Rows, parse, quote
 from pdp_widgets.inputs.table import FeatureTable
 
@@ -400,3 +402,65 @@ def test_short_floats_compare_as_in_pandas():
     table = FeatureTable(frame)
     for query in ["x == 0.1", "x <= 0.1", "x > 0.1", "x != 0.3", "0.1 <= x < 0.3"]:
         np.testing.assert_array_equal(parse(query, table).mask(table), frame.eval(query), err_msg=query)
+
+
+# ---- columns that are no features ------------------------------------------------------------------
+
+
+def one_hot() -> tuple[pd.DataFrame, FeatureTable]:
+    frame = X[["temp", "flag", "mixed"]].copy()
+    season = RNG.choice(["SUMMER", "WINTER"], N)
+    frame["season_SUMMER"] = (season == "SUMMER").astype(int)
+    frame["season_WINTER"] = (season == "WINTER").astype(int)
+    frame["wet"] = RNG.random(N) > 0.5
+    frame["dry"] = ~frame["wet"] & (RNG.random(N) > 0.5)
+    return frame, FeatureTable(frame, {"season": ["season_SUMMER", "season_WINTER"], "rain": ["wet", "dry"]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "season_WINTER == 1",
+        "season_WINTER != 1 & temp > 10",
+        "0 < season_WINTER <= 1 | season_SUMMER == 0 & wet",
+        "season_SUMMER in [1, 2]",
+        "wet",
+        "~dry & season_WINTER == 1",
+        "wet == True",
+        "not wet",
+    ],
+)
+def test_columns_of_a_group_can_be_asked_for(text):
+    plain, table = one_hot()
+    rows = plain.query(text, engine="python").index
+    node = parse(text, table)
+    assert np.flatnonzero(node.mask(table)).tolist() == rows.tolist()
+    again = parse(node.text, table)
+    assert (again.mask(table) == node.mask(table)).all()
+    some = np.arange(0, N, 2)
+    assert (parse(text, table).mask(table.take(some)) == node.mask(table)[some]).all()
+    folded = fold(node, table)
+    assert (folded.mask(table) == node.mask(table)).all()
+
+
+def test_a_group_and_its_column_say_the_same():
+    _, table = one_hot()
+    of_column, of_group = (parse(text, table).mask(table) for text in ("season_WINTER == 1", "season == 'WINTER'"))
+    assert (of_column == of_group).all()
+    assert 0 < of_column.sum() < N
+    assert table.observed("season").kind == "category"
+
+
+def test_columns_that_are_not_explained_can_be_asked_for():
+    table = FeatureTable(X[["temp", "n", "season", "when"]], ["temp"])
+    for text in ("n == 2", "season == 'SUMMER'", "when > '2024-05-01'", "n.isna()"):
+        rows = X.query(text, engine="python").index
+        assert np.flatnonzero(parse(text, table).mask(table)).tolist() == rows.tolist()
+    for text, said in [
+        ("nn == 2", "feature 'nn' is not a column of X; did you mean 'n'?"),
+        ("season == 'SUMMR'", "season has no value 'SUMMR'; did you mean 'SUMMER'?"),
+        ("season > 'SUMMER'", "feature 'season' is a category"),
+        ("n > temp", "comparing two features is not possible"),
+    ]:
+        with pytest.raises(InputError, match=re.escape(said)):
+            parse(text, table)

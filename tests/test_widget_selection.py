@@ -313,3 +313,13 @@ def test_any_text_on_the_way_selects_the_same_rows(todo):
         selection = history.current
         again = History(EX)
         assert rows(again.set(again.read(selection.text))) == rows(selection)
+
+
+def test_a_column_that_is_no_feature_selects_rows_and_is_not_drawn():
+    hot = pd.DataFrame({"x": np.arange(6.0), "s_a": [1, 0, 0] * 2, "s_b": [0, 1, 0] * 2})
+    history = History(Explainer(lambda X: X["x"] * X["s_a"], hot, features={"s": ["s_a", "s_b"]}))
+    history.set(history.read("s_a == 1 & x > 0"))
+    assert rows(history.current) == [3]
+    drawn = to_wire(history.current, history, np.arange(5))
+    assert [one["feature"] for one in drawn["conditions"]] == ["x"]
+    assert drawn["text"] == "s_a == 1 & x > 0"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from .errors import InputError, unknown_name
+from .errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -86,7 +86,7 @@ class Range(Node):
     kind: str = "number"  # the axis kind, for the text
 
     def _mask(self, table: FeatureTable) -> np.ndarray:
-        observed = _observed(table, self.feature)
+        observed = observed_of(table, self.feature)
         codes = observed.codes
         inside = np.logical_not(np.isnan(codes))
         low, high = (observed.as_held(bound) for bound in (self.low, self.high))
@@ -126,21 +126,33 @@ class Levels(Node):
         object.__setattr__(self, "levels", tuple(None if is_missing(level) else level for level in self.levels))
 
     def _mask(self, table: FeatureTable) -> np.ndarray:
-        observed = _observed(table, self.feature)
+        observed = observed_of(table, self.feature)
         if observed.kind == "category":
-            texts = {level for level in self.levels if isinstance(level, str)}
-            wanted: list[float] = [
-                i
-                for i, raw in enumerate(observed.levels or [])
-                if (raw in texts if isinstance(raw, str) else any(same(raw, level) for level in self.levels))
-            ]
-        else:
-            values = [axis_value(level, observed, self.feature) for level in self.levels if level is not None]
-            wanted = [held for value in values if (held := observed.as_held(value)) is not None]
+            levels = observed.levels or []
+            held = np.array([*map(self._among(), levels), None in self.levels])
+            inside = held[np.where(np.isnan(observed.codes), len(levels), observed.codes).astype(np.intp)]
+            return np.logical_not(inside) if self.negate else inside
+        values = [axis_value(level, observed, self.feature) for level in self.levels if level is not None]
+        wanted = [bound for value in values if (bound := observed.as_held(value)) is not None]
         inside = np.isin(observed.codes, np.asarray(wanted, float))
         if None in self.levels:
             inside = np.logical_or(inside, np.isnan(observed.codes))
         return np.logical_not(inside) if self.negate else inside
+
+    def _among(self) -> Callable[[Any], bool]:
+        """Whether a raw value is ``same`` as one of the levels, for hundreds of either."""
+        texts = {level for level in self.levels if isinstance(level, str)}
+        plain = {level for level in self.levels if _has_literal(level) and level not in texts}
+        odd = [level for level in self.levels if not _has_literal(level)]
+
+        def among(raw: Any) -> bool:
+            if isinstance(raw, str):
+                return raw in texts
+            if _has_literal(raw):
+                return raw in plain or any(same(raw, level) for level in odd)
+            return str(raw) in texts or any(same(raw, level) for level in (*plain, *odd))
+
+        return among
 
     def _text(self) -> str:
         name = quote(self.feature)
@@ -160,7 +172,7 @@ class Missing(Node):
     feature: str
 
     def _mask(self, table: FeatureTable) -> np.ndarray:
-        return np.isnan(_observed(table, self.feature).codes)
+        return np.isnan(observed_of(table, self.feature).codes)
 
     def _text(self) -> str:
         return f"{quote(self.feature)}.isna()"
@@ -287,10 +299,9 @@ def quote(name: str) -> str:
     return name if plain else "`" + name.replace("`", "``") + "`"
 
 
-def _observed(table: FeatureTable, name: str) -> Observed:
-    if name not in table.features:
-        raise unknown_name("feature", name, table.features, "a column of X")
-    return table.observed(name)
+def observed_of(table: FeatureTable, name: str) -> Observed:
+    """The values of a feature, or of a column that is none: one of a group, or one that was not chosen."""
+    return table.observed(name if name in table.features else table.column(name))
 
 
 def is_missing(value: Any) -> bool:

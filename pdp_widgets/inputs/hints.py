@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .conditions import is_missing, literal_text, quote, same
+from .conditions import is_missing, literal_text, observed_of, quote, same
 from .errors import InputError, nearest_name
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def syntax_hint(text: str, table: FeatureTable) -> str:
 
 def declared(feature: str, table: FeatureTable) -> list[Any]:
     """Return the levels that a category's dtype or group names, observed or not; none for other features."""
-    one = table.feature(feature)
+    one = table.features[feature] if feature in table.features else table.column(feature)
     if one.kind == "group":
         return [*table.group_names(one).values(), "(base)"]
     empty = table.values(one, np.empty(0, dtype=int))[0]
@@ -89,7 +89,7 @@ def is_level(feature: str, value: Any, table: FeatureTable) -> bool:
     """Whether a category has a value, observed or declared."""
     if is_missing(value):
         return True
-    levels = table.observed(feature).levels or []
+    levels = observed_of(table, feature).levels or []
     if isinstance(value, str) and value in levels:
         return True
     return any(same(raw, value) for raw in levels) or any(same(raw, value) for raw in declared(feature, table))
@@ -103,11 +103,11 @@ def check_level(feature: str, value: Any, table: FeatureTable) -> None:
     InputError
         With the nearest value, or the first few.
     """
-    if table.observed(feature).levels is None or is_level(
+    if observed_of(table, feature).levels is None or is_level(
         feature, value, table
     ):  # None: a table that does not know them
         return
-    levels = table.observed(feature).levels or []
+    levels = observed_of(table, feature).levels or []
     texts = {str(level): literal_text(level) for level in reversed(levels)}
     nearest = nearest_name(value, texts)
     if nearest is not None:

@@ -2,8 +2,9 @@
 
 The language is the part of ``DataFrame.query`` that describes rows by the values of features:
 ``temp > 20 & season == 'SUMMER'``, ``3 < x <= 4``, ``season in ['A', 'B']``, ``x.isna()``, ``not``, ``~``, ``|``,
-parentheses. Text is read with :mod:`ast` and a whitelist; nothing is ever evaluated. Any column name works between
-backticks (a backtick in a name is doubled). ``@name`` stands for a set of rows that no condition describes.
+parentheses. A name is a feature, or any column of X, such as one of a group of one-hot columns. Text is read with :mod:`ast`
+and a whitelist; nothing is ever evaluated. Any column name works between backticks (a backtick in a name is doubled). ``@name``
+stands for a set of rows that no condition describes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .conditions import And, Levels, Missing, Node, Not, Or, Range, Rows, axis_value, conjunction, quote
+from .conditions import And, Levels, Missing, Node, Not, Or, Range, Rows, axis_value, conjunction, observed_of, quote
 from .errors import InputError, unknown_name
 from .hints import DATE, brief, check_level, syntax_hint
 
@@ -166,7 +167,7 @@ class _Reader:
 
     def compare(self, feature: str, sign: str, value_node: ast.expr) -> Node:
         value = self.value(value_node)
-        observed = self.table.observed(feature)
+        observed = observed_of(self.table, feature)
         if value is None:
             msg = f"nothing equals a missing value; write {quote(feature)}.isna() or {quote(feature)}.notna()"
             raise InputError(msg)
@@ -192,7 +193,7 @@ class _Reader:
         if not self.is_feature(name) or not isinstance(listed, ast.List | ast.Tuple | ast.Set):
             raise self.refuse(name)
         feature = self.feature(name)
-        observed = self.table.observed(feature)
+        observed = observed_of(self.table, feature)
         levels = [self.value(item) for item in listed.elts]
         if observed.kind == "category":
             for level in levels:
@@ -208,12 +209,16 @@ class _Reader:
         if not isinstance(node, ast.Name):
             raise self.refuse(node)
         name = self.names.get(node.id, node.id)
-        if name not in self.table.features:
-            raise unknown_name("feature", name, self.table.features, "a column of X")
+        if not self.is_known(name):
+            known = dict.fromkeys([*self.table.features, *self.table.column_names])
+            raise unknown_name("feature", name, known, "a column of X")
         return name
 
+    def is_known(self, name: str) -> bool:
+        return name in self.table.features or name in self.table.column_names
+
     def flag(self, feature: str) -> Node:
-        observed = self.table.observed(feature)
+        observed = observed_of(self.table, feature)
         if observed.kind == "category" and all(isinstance(level, bool | np.bool_) for level in observed.levels or []):
             return Levels(feature, (True,))
         msg = f"feature '{feature}' is not true or false; compare it with a value"
@@ -238,7 +243,7 @@ class _Reader:
         """Say why a name cannot be compared with a name: both are features, or one is a text without quotes."""
         if not isinstance(left, ast.Name) or not isinstance(right, ast.Name):
             return self.refuse(left if isinstance(right, ast.Name) else right)
-        known = [self.names.get(side.id, side.id) in self.table.features for side in (left, right)]
+        known = [self.is_known(self.names.get(side.id, side.id)) for side in (left, right)]
         if all(known):
             return InputError(
                 f"{self.source(left)} is compared with {self.source(right)}: comparing two features is not possible "
@@ -281,7 +286,7 @@ class _Reader:
         return text
 
     def refuse(self, node: ast.expr) -> InputError:
-        if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in self.table.features:
+        if isinstance(node, ast.Attribute) and self.is_known(name := ast.unparse(node)):
             return InputError(f"write {quote(name)} with backticks")
         return InputError(
             f"could not read {brief(repr(self.source(node)))}: a condition compares a feature with values, such as "

@@ -123,6 +123,18 @@ class FeatureTable:
             return self._single(j)
         raise unknown_name("feature", name, self.features, "a column of X")
 
+    def column(self, name: str) -> Feature:
+        """Return a column of X as a feature of its own: for conditions, which may name any, in a group or not chosen.
+
+        Raises
+        ------
+        InputError
+            When there is none, with the nearest name.
+        """
+        if name not in self._labels:
+            raise unknown_name("feature", name, dict.fromkeys([*self.features, *self._labels]), "a column of X")
+        return self._single(self._labels.index(name))
+
     def together(self, given: Any) -> Feature:
         """Return the feature of a name, or of a list of names one that stands for all of them and moves them together.
 

@@ -210,7 +210,7 @@ def _described(kinds: Mapping[str, str]) -> FeatureTable:
     def observed(name: str) -> Observed:
         return Observed(cast("Any", axes[name]), np.empty(0), timezone="UTC" if kinds[name] == "instant" else None)
 
-    return cast("FeatureTable", SimpleNamespace(features=dict(kinds), observed=observed))
+    return cast("FeatureTable", SimpleNamespace(features=dict(kinds), observed=observed, column_names=list(kinds)))
 
 
 def _kinds_of(term: Term) -> dict[str, str]:

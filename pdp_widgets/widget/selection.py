@@ -332,6 +332,8 @@ def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -
 def _all_drawn(conditions: list[Node], explainer: Explainer) -> list[dict[str, Any]]:
     """Return what can be drawn; where several parts are about one feature, one of them would be drawn as what it is not."""
     about = Counter(map(feature_of, conditions))
+    known = {None, *explainer.features}  # a column of a group is no feature that could be drawn on
+    conditions = [node for node in conditions if feature_of(node) in known]
     alone = [node for node in conditions if about[name := feature_of(node)] == 1 or name is None]
     return [wire for node in alone if (wire := _drawn(node, explainer)) is not None]
 
