@@ -54,6 +54,8 @@ const DEFAULTS: PublicTraits = {
   pair: [],
   effect: "pd",
   by: "",
+  color_by: "",
+  derivative: false,
   panels: [],
   theme: "auto",
   size: "normal",

@@ -1,0 +1,353 @@
+"""The effects panel: what stands beside the focused feature's partial dependence.
+
+Accumulated local effects, a curve per group, observed means, the other outputs' curves, the colour of single rows, and hints on how
+far the curve can be trusted. Which rows form groups is the business of ``groups``; of regions there is a panel of its own.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pdp_widgets.explain.ale import iter_ale
+from pdp_widgets.explain.residuals import iter_observed
+from pdp_widgets.explain.trust import ROWS as TRUST_ROWS
+from pdp_widgets.inputs import InputError
+from pdp_widgets.widget.wire import pack
+
+from .groups import Group, groups_of
+from .panel import Panel, View
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from pdp_widgets.explain.ale import ALE
+    from pdp_widgets.explain.trust_result import Trust
+
+__all__ = ["MOST_OUTPUTS", "EffectsPanel"]
+
+MOST_OUTPUTS = 8
+"""Up to so many classes are drawn over each other."""
+
+OBSERVED_POINTS = 12
+"""Bins of a number whose observed means are drawn: more of them show noise."""
+
+_KEPT = 40
+
+_ABOUT = {
+    "heterogeneity": "Share of the variance of the single rows' curves that is their own and not their mean's (heterogeneity)",
+    "association": "Association from 0 to 1. Partial dependence averages over all combinations with the other feature, also over those "
+    "that do not occur; accumulated local effects (ALE) do not",
+    "outside": "Grid points x rows whose combination with another feature hardly exists in the data: the model guesses there",
+    "thin": "Fewer than 5 rows, or 0.5 % of them, near a value",
+    "error": "Largest standard error of the partial dependence",
+}
+
+
+class EffectsPanel(Panel):
+    """The focused feature's other curves, and what to know before believing them."""
+
+    name = "effects"
+    priority = 72.0
+
+    def __init__(self, explainer: Any) -> None:
+        super().__init__(explainer)
+        self._known: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def key(self, view: View) -> Hashable:
+        """Return the focus, what is asked for, and the selection where something depends on it; None before there is a sample."""
+        if view.sample is None:
+            return None
+        selection = view.selection_id if view.effect == "ale" or view.by else 0
+        return view.feature, view.output, view.effect, view.by, view.color_by, selection
+
+    def cost(self, view: View) -> int:
+        """Return the rows to ask about beyond the focused feature's curves and what is known already."""
+        explainer, cost = self.explainer, 0
+        n, ice = explainer.n_rows, explainer.ice(view.feature, keep=view.sample)
+        base = n - explainer.base().rows_done
+        if view.effect == "ale":
+            per_row = 3 if ice.grids[0].kind == "category" else 2
+            parts = 1 + (view.selection is not None) + bool(view.by)
+            cost += base + n * per_row * parts * (("ale", view.feature, "") not in self._known)
+        elif self._observable and ("observed", view.feature) not in self._known:
+            cost += base
+        if ice.values is None:  # curves of some rows only are computed for themselves
+            cells = ice.grids[0].size
+            cost += min(TRUST_ROWS, n) * cells * (("trust", view.feature) not in self._known)
+            cost += n * cells * bool(view.by)
+        return cost
+
+    def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
+        """Yield what is asked for first, then hints and the observed means."""
+        picture: dict[str, Any] = {
+            "feature": view.feature, "output": view.output, "effect": view.effect, "by": view.by,
+            "selection_id": 0, "ale": None, "groups": None, "observed": None, "outputs": None, "hints": None, "notes": [],
+            "colour": self._colour(view),
+        }  # fmt: skip
+        selected = view.selection if view.selection is not None and view.selection.mask.any() else None
+        if view.effect == "ale" or view.by:
+            picture["selection_id"] = view.selection_id
+        if view.effect == "ale":
+            yield from self._show_ale(view, picture, selected)
+        if view.by:
+            yield from self._show_groups(view, picture, selected)
+        yield from self._show_hints(view, picture)
+        yield from self._show_outputs(view, picture)
+        if self._observable:
+            yield from self._show_observed(view, picture)
+        yield picture
+
+    # ---- ALE -----------------------------------------------------------------------------
+
+    def _show_ale(self, view: View, picture: dict[str, Any], selected: Any) -> Iterator[dict[str, Any] | None]:
+        yield from self._predictions()
+        shown: dict[str, Any] = {"all": None, "selection": None, "rest": None}
+        picture["ale"] = shown
+        parts: list[tuple[str, Hashable, Any]] = [("all", "", None)]
+        if selected is not None:
+            parts += [("selection", selected.id, selected.mask), ("rest", -selected.id, ~selected.mask)]
+        for name, which, mask in parts:
+            if mask is not None and not mask.any():
+                continue
+            try:
+                for one in self._ale(view, which, mask):
+                    shown[name] = one
+                    yield picture
+            except InputError as error:
+                if name == "all":
+                    picture["ale"] = None
+                    picture["notes"].append(str(error))
+                    return
+
+    def _ale(self, view: View, which: Hashable, mask: np.ndarray | None) -> Iterator[dict[str, Any]]:
+        """Yield the growing ALE of some rows, lifted to their mean prediction so that it shares the curve's axis."""
+        key = ("ale", view.feature, which)
+        found: _Ale | None = self._recall(key)
+        if found is None:
+            for result in iter_ale(self.explainer, view.feature, subgroup=mask):
+                found = self._lifted(view.feature, result)
+                if not result.complete:
+                    yield found.wire(view.k)
+            self._keep(key, found)
+        assert found is not None
+        yield found.wire(view.k)
+
+    def _lifted(self, feature: str, result: ALE) -> _Ale:
+        predictions, weights = self.explainer.base().predictions[:, result.rows], self.explainer.weights
+        known = np.isfinite(predictions).all(axis=0)
+        weights = np.ones(len(result.rows)) if weights is None else weights[result.rows]
+        values, x = result.values, result.positions[0]
+        if known.any():
+            values = values + np.average(predictions[:, known], axis=1, weights=weights[known])[:, None]
+        if result.kinds[0] == "category":
+            x, values = _on_levels(self.explainer.grid(feature).labels, result.grid_labels[0], values)
+        return _Ale(x, values, len(result.rows))
+
+    def _predictions(self) -> Iterator[None]:
+        base = self.explainer.base()
+        while not base.complete:
+            base.advance()
+            yield
+
+    # ---- groups --------------------------------------------------------------------------
+
+    def _show_groups(self, view: View, picture: dict[str, Any], selected: Any) -> Iterator[dict[str, Any] | None]:
+        if view.by == view.feature:
+            picture["notes"].append(f"a curve per group of {view.by} says nothing about {view.by} itself")
+            return
+        try:
+            groups, note = groups_of(self.explainer, view.by)
+        except InputError as error:
+            picture["notes"].append(str(error))
+            return
+        if note:
+            picture["notes"].append(note)
+        mask = None if selected is None else selected.mask
+        levels: list[dict[str, Any]] = []
+        picture["groups"] = {
+            "by": view.by,
+            "codes": pack(_codes(groups, view.sample), "uint8"),
+            "selected": selected is not None,
+            "levels": levels,
+        }
+        rows = [group.mask if mask is None else group.mask & mask for group in groups]
+        levels += [_level(group, some, None, None) for group, some in zip(groups, rows, strict=True)]
+        if view.effect == "ale":
+            for at, some in enumerate(rows):
+                if not some.any():
+                    continue
+                which = (view.by, groups[at].condition, 0 if selected is None else selected.id)
+                for one in self._ale(view, which, some):
+                    levels[at] = _level(groups[at], some, one["x"], one["values"])
+                    yield picture
+            return
+        yield from self._grow_groups(view, picture, groups, rows)
+
+    def _grow_groups(
+        self, view: View, picture: dict[str, Any], groups: list[Group], rows: list[np.ndarray]
+    ) -> Iterator[dict[str, Any] | None]:
+        """Average the curves of each group: those of the focus, or their own where not all are kept."""
+        shared = self.explainer.ice(view.feature, keep=view.sample)
+        levels = picture["groups"]["levels"]
+        own = shared.values is None
+        ices = [self.explainer.ice(view.feature, rows=some) if own else shared for some in rows]
+
+        def draw() -> None:
+            for at, (ice, some) in enumerate(zip(ices, rows, strict=True)):
+                if some.any() and ice.rows_done:
+                    average = ice.result(None if own else some).average[view.k]
+                    levels[at] = _level(groups[at], some, None, pack(average))
+
+        for ice, some in zip(ices, rows, strict=True):
+            while some.any() and not ice.complete:
+                ice.advance()
+                if len(levels) * int(ice.rows_done) < 200_000:  # averaging is work, too
+                    draw()
+                    yield picture
+                else:
+                    yield None
+        draw()
+        yield picture
+
+    # ---- hints, outputs, observed --------------------------------------------------------
+
+    def _show_hints(self, view: View, picture: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
+        key = ("trust", view.feature)
+        found: Trust | None = self._recall(key)
+        if found is None:
+            yield from self._grow_trusted(view)
+            found = self.explainer.trust(view.feature)
+            self._keep(key, found)
+        picture["hints"] = [
+            {"kind": hint.kind, "severity": hint.severity, "text": hint.text, "about": _ABOUT.get(hint.kind, "")}
+            for hint in found.output(view.output).hints
+        ]
+        yield picture
+
+    def _grow_trusted(self, view: View) -> Iterator[None]:
+        """Compute the curves that trust looks at in chunks, which it would do at one go."""
+        explainer = self.explainer
+        order = (
+            explainer.row_order
+            if explainer.weights is None
+            else explainer.row_order[explainer.weights[explainer.row_order] > 0]
+        )
+        rows = np.sort(order[:TRUST_ROWS])
+        ice = explainer.ice(view.feature, keep=rows)
+        while ice.values is not None and not ice.complete and ice.rows_done < len(rows):
+            ice.advance()
+            yield
+
+    def _show_outputs(self, view: View, picture: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
+        outputs = self.explainer.outputs
+        if not 2 < len(outputs) <= MOST_OUTPUTS:
+            return
+        ice = self.explainer.ice(view.feature, keep=view.sample)
+
+        def draw() -> dict[str, Any]:
+            picture["outputs"] = {"names": list(outputs), "averages": pack(ice.result().average)}
+            return picture
+
+        while not ice.complete:
+            ice.advance()
+            yield draw()
+        yield draw()
+
+    @property
+    def _observable(self) -> bool:
+        return self.explainer.y is not None
+
+    def _show_observed(self, view: View, picture: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
+        key = ("observed", view.feature)
+        found = self._recall(key)
+        if found is None:
+            grid = self.explainer.grid(view.feature)
+            size = None if grid.kind == "category" or grid.size <= OBSERVED_POINTS else OBSERVED_POINTS
+            try:
+                for found in iter_observed(self.explainer, view.feature, grid_size=size):
+                    if not found.complete:
+                        yield None
+            except (
+                InputError
+            ):  # an outcome that cannot be compared with what the model says is no business of the curve
+                return
+            self._keep(key, found)
+        assert found is not None
+        k = view.k
+        seen = found.n > 0
+        picture["observed"] = {
+            "x": pack(found.grid.positions[seen]),
+            "outcome": pack(found.observed[k, seen]),
+            "predicted": pack(found.predicted[k, seen]),
+            "residual": pack(found.residual[k, seen]),
+            "stderr": pack(found.residual_stderr[k, seen]),
+            "n": pack(found.n[seen], "int32"),
+        }
+        yield picture
+
+    # ---- helpers -------------------------------------------------------------------------
+
+    def _colour(self, view: View) -> dict[str, Any] | None:
+        """Return the sampled rows' own values of the feature that colours their lines."""
+        if not view.color_by:
+            return None
+        observed = self.explainer.table.observed(view.color_by)
+        labels = list(observed.labels or []) if observed.kind == "category" else None
+        return {
+            "feature": view.color_by,
+            "kind": observed.kind,
+            "labels": labels,
+            "values": pack(observed.codes[view.sample], "float32" if labels else "float64"),
+        }
+
+    def _recall(self, key: Hashable) -> Any:
+        if key in self._known:
+            self._known.move_to_end(key)
+        return self._known.get(key)
+
+    def _keep(self, key: Hashable, found: Any) -> None:
+        self._known[key] = found
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+
+
+@dataclass(frozen=True)
+class _Ale:
+    """What is kept of an ALE: its points, its values of all outputs, and how many rows it stands on."""
+
+    x: np.ndarray
+    values: np.ndarray
+    n: int
+
+    def wire(self, k: int) -> dict[str, Any]:
+        return {"x": pack(self.x), "values": pack(self.values[k]), "n": self.n}
+
+
+def _level(group: Group, rows: np.ndarray, x: Any, values: Any) -> dict[str, Any]:
+    """Return a group's curve; ``x`` is None on the grid of the focused curve, ``values`` while it is not known."""
+    return {
+        "label": group.label,
+        "condition": group.condition,
+        "n": int(np.count_nonzero(rows)),
+        "x": x,
+        "values": values,
+    }
+
+
+def _codes(groups: list[Group], rows: np.ndarray) -> np.ndarray:
+    """(m,) the group of each row, 255 for none."""
+    codes = np.full(len(rows), 255)
+    for at, group in enumerate(groups):
+        codes[group.mask[rows]] = at
+    return codes
+
+
+def _on_levels(grid: list[str], labels: list[str], values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values of levels in the order of the curve's own axis; those that are not on it are left out."""
+    at = {label: k for k, label in enumerate(grid)}
+    found = sorted((at[label], k) for k, label in enumerate(labels) if label in at)
+    return np.array([k for k, _ in found], dtype=float), values[:, [k for _, k in found]]

@@ -1,0 +1,89 @@
+"""Groups of rows that have a curve each: the levels of a feature, or the two sides of a condition."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pdp_widgets.explain.levels import levels_of
+from pdp_widgets.explain.splits import positively
+from pdp_widgets.inputs.subgroup import Levels, Range, parse
+
+if TYPE_CHECKING:
+    from pdp_widgets.inputs import FeatureTable
+    from pdp_widgets.inputs.subgroup import Node
+
+__all__ = ["MOST_GROUPS", "Group", "groups_of", "in_words", "other_side"]
+
+MOST_GROUPS = 8
+"""Levels that have a curve: colours for more could not be told apart."""
+
+_QUOTED = re.compile(r"'[^'\\]*'|`[^`]*`")
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Some rows, and what they have in common."""
+
+    label: str
+    condition: str
+    """As ``subgroup`` takes it."""
+    mask: np.ndarray = field(repr=False)
+
+
+def groups_of(explainer: Any, by: str) -> tuple[list[Group], str]:
+    """Return the groups, and a note where there are more of them.
+
+    Parameters
+    ----------
+    explainer : Explainer
+    by : str
+        A feature (numbers and dates are cut at their quartiles; of a category the most frequent levels count), or a condition
+        such as ``"temp < 14"``: the rows where it holds, and the others.
+
+    Raises
+    ------
+    InputError
+        For a condition that cannot be read.
+    """
+    table = explainer.table
+    if by not in explainer.features:
+        node = parse(by, table)
+        return [_group(side, table) for side in (node, other_side(node, table))], ""
+    feature = table.feature(by)
+    observed = table.observed(feature)
+    inside = np.ones(table.n_rows, dtype=bool)
+    wanted = MOST_GROUPS if observed.kind == "category" else None
+    levels, note = levels_of(table, feature, inside, wanted, explainer.weights)
+    return [Group(level.label, level.condition, level.mask) for level in levels if level.mask.any()], note.split(";")[0]
+
+
+def other_side(node: Node, table: FeatureTable) -> Node:
+    """Return a condition for all other rows, the plainest there is."""
+    others = ~node.mask(table)
+    if isinstance(node, Range) and (node.low is None) != (node.high is None):
+        ends = {
+            "low": node.high,
+            "high": node.low,
+            "low_closed": not node.high_closed,
+            "high_closed": not node.low_closed,
+        }
+        for missing in (False, True):
+            flipped = replace(node, **ends, missing=missing)
+            if (flipped.mask(table) == others).all():
+                return flipped
+    against = ~node
+    return positively(against, table.observed(against.feature)) if isinstance(against, Levels) else against
+
+
+def in_words(condition: str) -> str:
+    """Return a condition as one reads it: ``workday = N`` instead of ``workday == 'N'``."""
+    plain = _QUOTED.sub(lambda found: found[0][1:-1], condition)
+    return plain.replace(" == ", " = ").replace(" != ", " is not ")
+
+
+def _group(node: Node, table: FeatureTable) -> Group:
+    return Group(in_words(node.text), node.text, node.mask(table))
