@@ -221,7 +221,14 @@ def test_fired_and_near_misses():
     ]
     text = repr(found)
     assert text.splitlines()[0] == "Row 0: prediction 5 = intercept 1"
-    assert "+1  temp (10 times 0.1)" in text and "+3  temp ≥ 10 & w in {A, B}" in text and "Near misses" in text
+    assert "+1 temp at 10" in text and "+3 temp ≥ 10 & w in {A, B}" in text and "Near misses" in text
+    average = found.to_text(relative_to="average").splitlines()
+    assert average[0] == f"Row 0: prediction 5 = average {rules.predict(X).mean():.6g}"
+    assert "  -1 temp at 10" in average and "  -3 w = B does not hold" in average
+    with pytest.raises(InputError, match="did you mean 'average'"):
+        found.to_text(relative_to="averag")
+    with pytest.raises(InputError, match="with_support"):
+        RuleSet(terms[:1], [1.0], 0).explain_row(0, X).to_text(relative_to="average")
     gone = rules.explain_row(2, X)
     assert {miss.term: miss for miss in gone.near_misses}[0].words == "w is missing, not w = A"
 

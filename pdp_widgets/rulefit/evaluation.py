@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pdp_widgets.inputs import FeatureTable, InputError
-from pdp_widgets.inputs.conditions import Levels, Missing, Node, Range
-from pdp_widgets.inputs.errors import unknown_name
+from pdp_widgets.inputs.conditions import Levels, Missing, Node, Range, observed_of
 from pdp_widgets.inputs.rows import row_mask
 from pdp_widgets.inputs.subgroup import parse
 
@@ -99,19 +98,6 @@ def axis_of(condition: Condition) -> str:
     if isinstance(condition, Range):
         return "" if condition.low is None and condition.high is None else condition.kind
     return condition.kind if any(level is not None for level in condition.levels) else ""
-
-
-def observed_of(table: FeatureTable, name: str) -> Any:
-    """Return a feature's values at the rows.
-
-    Raises
-    ------
-    InputError
-        When the table has no such feature.
-    """
-    if name not in table.features:
-        raise unknown_name("feature", name, table.features, "a column of X")
-    return table.observed(name)
 
 
 def table_of(X: Any, needed: Iterable[str], names: Sequence[str]) -> FeatureTable:

@@ -176,6 +176,17 @@ def importance(rules: RuleSet, X: Any = None, *, subgroup: Any = None, weights: 
     ------
     InputError
         When the support is not known, or a subgroup is given without X.
+
+    Examples
+    --------
+    >>> from pdp_widgets.rulefit import Linear, Rule, RuleSet
+    >>> X = pd.DataFrame({"temp": [10.0, 20.0, 30.0, 40.0], "weather": ["GOOD", "MISTY", "GOOD", "GOOD"]})
+    >>> terms = [Rule.of("temp > 12 & weather == 'GOOD'", X), Linear("temp")]
+    >>> found = importance(RuleSet(terms, [5.0, 0.1], 1.0).with_support(X), X, subgroup="temp > 15")
+    >>> found.features_frame().round(3)[["feature", "importance_global", "importance_mean_of_local"]]
+       feature  importance_global  importance_mean_of_local
+    0     temp              2.368                     2.083
+    1  weather              1.250                     1.250
     """
     centre, overall, parts = centres(rules), global_importance(rules), shares(rules)
     names = importance_features(rules)

@@ -296,6 +296,20 @@ def overlap(rules: RuleSet, X: Any, *, weights: Any = None) -> Overlap:
     X : table
         Usually the training rows.
     weights : (n,) array, optional
+
+    Examples
+    --------
+    >>> from pdp_widgets.rulefit import Rule, RuleSet
+    >>> X = pd.DataFrame({"temp": [10.0, 20.0, 30.0, 40.0]})
+    >>> rules = RuleSet([Rule.of(text, X) for text in ("temp > 15", "temp > 25", "temp <= 15")], [5.0, 1.0, -2.0], 0.0)
+    >>> found = overlap(rules, X)
+    >>> found.of("temp > 15")[["text", "relation", "share", "jaccard"]].round(2)
+             text    relation  share  jaccard
+    0  temp <= 15  complement   0.00     0.00
+    1   temp > 25    contains   0.67     0.67
+    >>> found.net("temp == 40")[["terms", "net"]]
+                        terms  net
+    0  (temp > 15, temp > 25)  6.0
     """
     table = rules.table(X)
     given = row_weights(weights, table)

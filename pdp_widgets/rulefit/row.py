@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from pdp_widgets.inputs import FeatureTable, InputError, Observed
-from pdp_widgets.inputs.conditions import Range, literal_text
+from pdp_widgets.inputs.conditions import Range, literal_text, observed_of
+from pdp_widgets.inputs.errors import unknown_name
 
 from .conditions import words
-from .evaluation import Evaluation, conditions_of, is_condition, observed_of
+from .evaluation import Evaluation, conditions_of, is_condition
 from .importance import centres, chosen_outputs, linear_terms, one_output
 
 if TYPE_CHECKING:
@@ -128,28 +129,52 @@ class RowExplanation:
             }
         )
 
-    def __repr__(self) -> str:
-        """Say what adds up to the prediction, and the near misses, most important first."""
-        o = self.output
-        scale = "prediction" if self.rules.link == "identity" else f"log-odds of {self.rules.outputs[o]}"
-        lines = [f"Row {self.name}: {scale} {self.decision[o]:.6g} = intercept {self.rules.intercept[o]:.6g}"]
-        if self.rules.link != "identity":
-            shares = zip(self.rules.predicted, self.prediction, strict=True)
+    def to_text(self, *, relative_to: str = "intercept") -> str:
+        """Return what adds up to the prediction, and the near misses, most important first.
+
+        Parameters
+        ----------
+        relative_to : {"intercept", "average"}
+            The sum begins with the intercept, or with the mean of the training rows (what a linear term adds to the intercept depends on
+            where its feature has its zero).
+
+        Raises
+        ------
+        InputError
+            For another word, or when the average is not known.
+        """
+        if relative_to not in ("intercept", "average"):
+            raise unknown_name("relative_to", relative_to, ("intercept", "average"), "something to start from")
+        o, rules = self.output, self.rules
+        start, parts = rules.intercept[o], self.contributions[o]
+        if relative_to == "average":
+            if self.average is None or self.from_average is None:
+                centres(rules)  # raises
+            else:
+                start, parts = self.average[o], self.from_average[o]
+        scale = "prediction" if rules.link == "identity" else f"log-odds of {rules.outputs[o]}"
+        lines = [f"Row {self.name}: {scale} {self.decision[o]:.6g} = {relative_to} {start:.6g}"]
+        if rules.link != "identity":
+            shares = zip(rules.predicted, self.prediction, strict=True)
             lines.append("  probabilities: " + ", ".join(f"{name} {share:.4g}" for name, share in shares))
-        for k in np.argsort(-np.abs(self.contributions[o]), kind="stable"):
-            if self.contributions[o, k] != 0:
-                term = self.rules.terms[k]
-                at = "" if is_condition(term) else f" ({self.values[k]:.6g} times {self.rules.coefficients[o, k]:.6g})"
-                lines.append(f"  {self.contributions[o, k]:+.6g}  {term.label}{at}")
-        misses = sorted(self.near_misses, key=lambda miss: -abs(self.rules.coefficients[o, miss.term]))
-        misses = [miss for miss in misses if self.rules.coefficients[o, miss.term] != 0]
+        for k in np.argsort(-np.abs(parts), kind="stable"):
+            if parts[k] != 0:
+                term, value = rules.terms[k], self.values[k]
+                how = ("" if value else " does not hold") if is_condition(term) else f" at {value:.6g}"
+                lines.append(f"  {parts[k]:+.6g}  {term.label}{how}")
+        a = rules.coefficients[o]
+        misses = [miss for miss in sorted(self.near_misses, key=lambda miss: -abs(a[miss.term])) if a[miss.term] != 0]
         if misses:
             lines.append("Near misses (one condition fails):")
-        a = self.rules.coefficients[o]
-        lines += [f"  {a[miss.term]:+.6g}  {self.rules.terms[miss.term].label}: {miss.words}" for miss in misses[:10]]
+        lines += [f"  {a[miss.term]:+.6g}  {rules.terms[miss.term].label}: {miss.words}" for miss in misses[:10]]
         if len(misses) > 10:
             lines.append(f"  and {len(misses) - 10} more")
-        return "\n".join(lines)
+        return "\n".join(
+            line[:2] + " ".join(line[2:].split()) if line[0] == " " else " ".join(line.split()) for line in lines
+        )
+
+    def __repr__(self) -> str:
+        return self.to_text()
 
 
 def explain_row(rules: RuleSet, row: Any, X: Any = None, *, output: Any = None) -> RowExplanation:
@@ -168,6 +193,17 @@ def explain_row(rules: RuleSet, row: Any, X: Any = None, *, output: Any = None) 
     ------
     InputError
         When it is not one row, or lacks a feature.
+
+    Examples
+    --------
+    >>> from pdp_widgets.rulefit import Linear, Rule, RuleSet
+    >>> X = pd.DataFrame({"temp": [10.0, 20.0, 40.0], "weather": ["GOOD", "MISTY", "GOOD"]})
+    >>> terms = [Rule.of("temp > 12 & weather == 'GOOD'", X), Linear("temp")]
+    >>> explain_row(RuleSet(terms, [5.0, 0.1], 1.0).with_support(X), 0, X)
+    Row 0: prediction 2 = intercept 1
+      +1 temp at 10
+    Near misses (one condition fails):
+      +5 temp > 12 & weather = GOOD: temp is 10, 2 below temp > 12 (0.16 sd)
     """
     table = _one_row(rules, row, X)
     look = Evaluation(table, rules.terms)

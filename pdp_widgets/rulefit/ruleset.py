@@ -293,6 +293,41 @@ class RuleSet:
 
         return overlap(self, X, weights=weights)
 
+    # ---- for elsewhere -------------------------------------------------------------------
+
+    def to_text(self, *, output: Any = None) -> str:
+        """Return the sum as plain text."""
+        from .export import to_text
+
+        return to_text(self, output=output)
+
+    def to_markdown(self, *, output: Any = None) -> str:
+        """Return the terms as a Markdown table (one per output)."""
+        from .export import to_markdown
+
+        return to_markdown(self, output=output)
+
+    def to_csv(self, path: Any, *, output: Any = None) -> None:
+        """Write ``to_frame`` to a file; ``from_frame(pandas.read_csv(path))`` predicts the same."""
+        self.to_frame(output).to_csv(path, index=False)
+
+    def to_python(self) -> str:
+        """Return the source of a function ``predict(row: dict)`` without dependencies: see ``export_python.to_python``."""
+        from .export_python import to_python
+
+        return to_python(self)
+
+    def to_sql(self, table: str | Sequence[str], *, dialect: str = "standard", keep: Sequence[str] = ()) -> str:
+        """Return a SELECT statement that predicts the rows of a table: see ``export_sql.to_sql``."""
+        from .export_sql import to_sql
+
+        return to_sql(self, table, dialect=dialect, keep=keep)
+
+    def _repr_html_(self) -> str:
+        from .export import to_html
+
+        return to_html(self)
+
 
 def _held(values: Any) -> np.ndarray:
     """Return a copy as float64 that nobody writes into."""

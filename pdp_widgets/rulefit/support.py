@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdp_widgets.inputs import FeatureTable, InputError
+from pdp_widgets.inputs.conditions import observed_of
 from pdp_widgets.inputs.rows import row_outcome, row_weights
 
 from .evaluation import Evaluation, is_condition
@@ -35,6 +36,15 @@ def with_support(rules: RuleSet, X: Any, *, weights: Any = None, y: Any = None, 
     ------
     InputError
         When the table lacks a feature, or y does not fit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pdp_widgets.rulefit import Rule, RuleSet
+    >>> X = pd.DataFrame({"temp": [10.0, 20.0, 40.0, 50.0]})
+    >>> rules = with_support(RuleSet([Rule.of("temp > 12", X)], [5.0], 1.0), X, y=[1.0, 2.0, 4.0, 6.0])
+    >>> rules.support, rules.mean_inside, rules.mean_outside
+    (array([0.75]), array([[4.]]), array([[1.]]))
     """
     if heldout and y is not None:
         raise InputError("y with heldout=True: outcomes inside and outside are those of the training rows")
@@ -75,7 +85,7 @@ def feature_sd(table: FeatureTable, names: tuple[str, ...], share: np.ndarray) -
     """Return the weighted standard deviation of the features that have one, over their finite values."""
     found = {}
     for name in names:
-        observed = table.observed(name)
+        observed = observed_of(table, name)
         finite = np.isfinite(observed.codes)
         weight = share[finite]
         if observed.kind != "category" and weight.sum() > 0:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pdp_widgets.inputs import FeatureTable
-from pdp_widgets.inputs.conditions import And, Levels, Node, literal_text, quote
+from pdp_widgets.inputs.conditions import And, Levels, Node, literal_text, observed_of, quote
 from pdp_widgets.inputs.subgroup import parse
 
 from .conditions import Condition, merged, words
@@ -116,7 +116,7 @@ class Linear:
     @property
     def limits(self) -> str:
         """The clip limits as people read them; empty where nothing is clipped."""
-        low, high = (literal_text(float(bound), self.kind) for bound in (self.low, self.high))
+        low, high = (literal_text(float(bound), self.kind).strip("'") for bound in (self.low, self.high))
         if np.isinf(self.low):
             return "" if np.isinf(self.high) else f"≤ {high}"
         return f"≥ {low}" if np.isinf(self.high) else f"{low} to {high}"
@@ -126,7 +126,7 @@ class Linear:
         table = _table(X)
         if self.level:
             return Levels(self.feature, self.level).mask(table).astype(float)
-        values = table.observed(self.feature).codes
+        values = observed_of(table, self.feature).codes
         return np.clip(np.where(np.isnan(values), self.missing_as, values), self.low, self.high)
 
     def __str__(self) -> str:
