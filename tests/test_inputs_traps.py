@@ -166,7 +166,7 @@ def test_model_and_table_swapped():
 # ---- outputs ---------------------------------------------------------------------------------
 
 
-def test_a_number_as_output_means_a_class_label_first_everywhere():
+def test_a_number_as_output_means_a_class_label_everywhere():
     X = pd.DataFrame({"x": RNG.normal(size=N)})
     for labels, first in [(np.array([1, 2, 3]), "1"), (np.array([1.0, 2.0, 3.0]), "1.0")]:
         model = DecisionTreeClassifier().fit(X, labels[np.arange(N) % 3])
@@ -174,7 +174,23 @@ def test_a_number_as_output_means_a_class_label_first_everywhere():
         assert explainer.default_output == first
         result = explainer.partial_dependence("x")
         assert result.output(1).outputs == explainer.partial_dependence("x", output=1).outputs == (first,)
-        assert result.output(0).outputs == (first,), "no such label: a position"
+        for wrong in (0, 7, np.int64(-1)):
+            for ask in (
+                result.output,
+                lambda output, explainer=explainer: explainer.partial_dependence("x", output=output),
+                lambda output, model=model: Explainer(model, X, output=output),
+            ):
+                with pytest.raises(InputError, match=r"is none of the class labels of the model's outputs: 1(\.0)?, 2"):
+                    ask(wrong)
+    two = LogisticRegression().fit(X, np.where(X["x"] > 0, 7, 3))
+    with pytest.raises(InputError, match="output 1 is none of the class labels of the model's outputs: 3, 7"):
+        Explainer(two, X, output=1)
+    with pytest.raises(InputError, match=r"output 3 is none .*: 7$"):  # the decision value speaks for the second class
+        Explainer(two, X, response="decision", output=3)
+    named = Explainer(two, X, output_names=["low", "high"])
+    assert named.partial_dependence("x", output=7).outputs == ("high",)
+    words = Explainer(LogisticRegression().fit(X, np.where(X["x"] > 0, "up", "down")), X)
+    assert words.partial_dependence("x", output=0).outputs == ("down",)
     boolean = Explainer(LogisticRegression().fit(X, X["x"] > 0), X)
     assert boolean.partial_dependence("x", output=True).outputs == ("True",)
     with pytest.raises(InputError, match="alike"):

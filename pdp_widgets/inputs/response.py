@@ -313,6 +313,8 @@ def _one_hot(labels: np.ndarray, classes: list[Any]) -> np.ndarray:
 def find_output(output: Any, names: Sequence[str], labels: Sequence[Any]) -> int:
     """Return the position of an output given by its name, its class label, or its position, in this order.
 
+    Where class labels are numbers themselves, a number is a label and never a position.
+
     Raises
     ------
     InputError
@@ -323,13 +325,22 @@ def find_output(output: Any, names: Sequence[str], labels: Sequence[Any]) -> int
     for k, label in enumerate(labels):
         if _same(label, output):
             return k
-    if isinstance(output, (int, np.integer)) and not isinstance(output, bool) and 0 <= output < len(names):
-        return int(output)
+    if isinstance(output, (int, np.integer)) and not isinstance(output, bool):
+        if any(_is_number(label) for label in labels):
+            shown = ", ".join(map(str, labels[:8])) + (", ..." if len(labels) > 8 else "")
+            raise InputError(f"output {output!r} is none of the class labels of the model's outputs: {shown}")
+        if 0 <= output < len(names):
+            return int(output)
     raise unknown_name("output", output, names, "an output of the model")
 
 
 def _same(label: Any, given: Any) -> bool:
     """Compare class labels: numbers by value (1 is 1.0), but 1 is neither True nor "1"."""
     label, given = (v.item() if isinstance(v, np.generic) else v for v in (label, given))
-    numeric = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (label, given))
+    numeric = _is_number(label) and _is_number(given)
     return bool((numeric or type(label) is type(given)) and label == given)
+
+
+def _is_number(value: Any) -> bool:
+    value = value.item() if isinstance(value, np.generic) else value
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
