@@ -7,6 +7,7 @@ ours to choose: the shortest.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ __all__ = ["Interval", "Part", "Subset", "between", "condition", "size"]
 _DAY = 86_400_000.0
 _SPANS = (_DAY, 3_600_000.0, 60_000.0, 1_000.0, 1.0)
 """What durations are counted in, in ms."""
-_CALENDAR = ("Y", "M", "D", "h", "m", "s", "ms")
+_CALENDAR = ("D", "h", "m", "s", "ms")
 
 
 class Interval(NamedTuple):
@@ -80,38 +81,26 @@ def condition(column: Column, values: np.ndarray, part: Part) -> Condition | Non
 def between(a: float, b: float, column: Column) -> float:
     """Return the number t with a <= t < b whose text is shortest, of several the nearest to the middle.
 
-    ``x <= t`` and ``x > t`` then tell a from b. Dates are cut where the coarsest unit of the calendar begins, durations
+    ``x <= t`` and ``x > t`` then tell a from b. Dates are cut where a day begins, else an hour and so on, durations
     at the coarsest whole unit; t is compared as the column holds it (float32, say).
     """
     if column.kind == "datetime":
         return _date_between(a, b)
     if column.kind == "timedelta":
         return next((t for span in _SPANS for t in _multiples(a, b, span) if a <= t < b), a)
+    if a <= 0 < b:
+        return 0.0
     # Infinite values are values like others, only that nothing lies half way to them.
-    low = max(a, min(b, 0.0) - 1 - abs(b)) if math.isinf(a) else a
-    high = min(b, max(a, 0.0) + 1 + abs(a)) if math.isinf(b) else b
-    if math.isinf(low) or math.isinf(high):
-        return 0.0  # between the two infinities
-    middle, largest = low / 2 + high / 2, max(abs(low), abs(high))
-    first = -math.floor(math.log10(largest))
+    low, high = (b * 2 if math.isinf(a) else a), (a * 2 if math.isinf(b) else b)
+    middle = low / 2 + high / 2
+    first = -math.floor(math.log10(max(abs(low), abs(high))))
     for digits in range(first, first + 18):
-        for t in _rounded(middle, low, digits):
-            if a <= column.held(t) < b:
-                return t
+        for near in (middle, low):  # the multiple nearest to the middle may be b, and a the only one
+            with suppress(OverflowError):
+                t = round(near, digits)
+                if a <= column.held(t) < b:
+                    return t
     return a
-
-
-def _rounded(middle: float, low: float, digits: int) -> list[float]:
-    """Return the numbers of so many decimals that may lie in [low, high): that nearest to the middle, else low itself."""
-    found = []
-    for value, keep in ((middle, True), (low, False)):
-        try:
-            t = round(value, digits) + 0.0  # no -0.0
-        except OverflowError:
-            continue
-        if keep or t == low:
-            found.append(t)
-    return found
 
 
 def _multiples(a: float, b: float, span: float) -> list[float]:

@@ -47,7 +47,10 @@ class Column:
 
     def held(self, value: float) -> float:
         """Return a number as the column holds it."""
-        return float(value if self.precision is None else self.precision.type(value))
+        if self.precision is None:
+            return value
+        with np.errstate(over="ignore"):
+            return float(self.precision.type(value))
 
     @classmethod
     def of(cls, name: str, observed: Observed) -> Column:
