@@ -18,8 +18,6 @@ export const PUBLIC_TRAITS = [
   "pair",
   "effect",
   "by",
-  "color_by",
-  "derivative",
   "panels",
   "theme",
   "size",
@@ -35,13 +33,12 @@ export const PRIVATE_TRAITS = [
   "_split",
   "_selection",
   "_progress",
-  "_effects",
-  "_regions",
   "_importance",
+  "_heatmap",
 ] as const;
 
 /** Panels beside the curves, in the page's order; each has the private trait of its name with "_" before it. */
-export const PANELS = ["effects", "regions", "importance"] as const;
+export const PANELS = ["importance", "heatmap"] as const;
 export type PanelName = (typeof PANELS)[number];
 
 export const TRAITS = [...PUBLIC_TRAITS, ...PRIVATE_TRAITS] as const;
@@ -62,12 +59,8 @@ export interface PublicTraits {
   /** Empty, or the two features of the surface. */
   pair: string[];
   effect: "pd" | "ale";
-  /** Empty, or the feature whose levels have a curve each, or a condition. */
+  /** Empty, or the feature whose levels have a curve each. */
   by: string;
-  /** Empty, or the feature whose values colour the lines of single rows. */
-  color_by: string;
-  /** Slopes instead of values, where the axis is a number or a date; goes before `centered`. */
-  derivative: boolean;
   panels: string[];
   theme: "auto" | "light" | "dark";
   size: "normal" | "large";
@@ -263,98 +256,54 @@ export interface ImportancePicture {
   n_selection: number;
 }
 
-/** A curve with points of its own; of a category they are positions on the curve's axis. */
-export interface OwnCurve {
+/** One of the two axes of a surface. */
+export interface SurfaceAxis {
+  feature: string;
+  kind: AxisKind;
+  integer: boolean;
   x: ArrayLike<number>;
-  values: ArrayLike<number>;
-  n: number;
+  labels: string[];
+  /** Index in the feature's own grid, as conditions count levels; -1 for the points of a number. */
+  at: ArrayLike<number>;
+  missing: number;
+  /** Levels that are not shown. */
+  left_out: number;
+  hist: { edges: ArrayLike<number> | null; counts: ArrayLike<number>; selected: ArrayLike<number> | null };
 }
 
-export interface GroupLevel {
-  label: string;
-  condition: string;
-  n: number;
-  /** Null: on the grid of the focused curve. */
-  x: ArrayLike<number> | null;
-  /** Null while not known. */
-  values: ArrayLike<number> | null;
-}
-
-export interface Hint {
-  kind: string;
-  severity: "warning" | "note";
-  text: string;
-  about: string;
-}
-
-export interface EffectsPicture {
+/** The partial dependence on two features; matrices row by row (first feature x second feature). */
+export interface HeatmapPicture {
   status: Status;
-  feature: string;
+  first: string;
+  second: string;
   output: string;
-  effect: "pd" | "ale";
-  by: string;
+  a: SurfaceAxis;
+  b: SurfaceAxis;
+  average: ArrayLike<number>;
+  /** Pure interaction: average - main_a - main_b + mean. */
+  main_a: ArrayLike<number> | null;
+  main_b: ArrayLike<number> | null;
+  mean: number | null;
+  /** Rows nearest each cell, unweighted. */
+  counts: ArrayLike<number>;
+  selection: ArrayLike<number> | null;
+  rest: ArrayLike<number> | null;
   selection_id: number;
-  /** Plus the rows' mean prediction, so that it shares the curve's axis. */
-  ale: { all: OwnCurve | null; selection: OwnCurve | null; rest: OwnCurve | null } | null;
-  groups: {
-    by: string;
-    /** Group of each sampled row, 255 for none. */
-    codes: ArrayLike<number>;
-    /** The curves are those of the selected rows only. */
-    selected: boolean;
-    levels: GroupLevel[];
-  } | null;
-  /** Means of the outcome and of the prediction over the rows near each point. */
-  observed: {
-    x: ArrayLike<number>;
-    outcome: ArrayLike<number>;
-    predicted: ArrayLike<number>;
-    residual: ArrayLike<number>;
-    stderr: ArrayLike<number>;
-    n: ArrayLike<number>;
-  } | null;
-  /** All outputs' curves, row by row, where there are a few. */
-  outputs: { names: string[]; averages: ArrayLike<number> } | null;
-  /** Null while not known. */
-  hints: Hint[] | null;
-  /** The sampled rows' own values of the feature that colours their lines. */
-  colour: { feature: string; kind: AxisKind; labels: string[] | null; values: ArrayLike<number> } | null;
-  notes: string[];
-}
-
-export interface RegionSplit {
-  /** Empty for all rows. */
-  within: string;
-  by: string;
-  condition: string;
-  /** Shares of the disagreement. */
-  gain: number | null;
-  gain_check: number | null;
-  sides: { text: string; label: string; n: number }[];
-}
-
-export interface RegionsPicture {
-  status: Status;
-  feature: string;
-  output: string;
-  here: {
-    splits: RegionSplit[];
-    reason: string;
-    heterogeneity: number | null;
-    rows: number;
-    rows_total: number;
-  } | null;
-  /** First splits of all features that have one, the most useful first. */
-  all: { feature: string; by: string; text: string; label: string; removed: number | null; size: number; n: number }[];
-  done: number;
+  n_selection: number;
+  n_rest: number;
+  rows: number;
   total: number;
+  /** Rows that can be asked for, if there are more. */
+  more: number | null;
+  h2: number | null;
+  strength: number | null;
+  exact: boolean;
 }
 
 /** The picture of each panel; `Partial`, since a panel may have a status and nothing to show yet. */
 export interface Pictures {
-  effects: Partial<EffectsPicture> & { status: Status };
-  regions: Partial<RegionsPicture> & { status: Status };
   importance: Partial<ImportancePicture> & { status: Status };
+  heatmap: Partial<HeatmapPicture> & { status: Status };
 }
 
 export type Op = "replace" | "add" | "remove";

@@ -62,10 +62,12 @@ class Controller:
         self.lock = lock
         self.worker = Worker("pdp_widgets")
         self.pair: tuple[str, str] | None = None
-        self.by = self.color_by = ""
+        self.by = ""
         self.effect = "pd"
         self.board = Board([kind(explainer) for kind in PANELS.values()], page, self.worker, lock, self.view)
         self._visible = list(explainer.features)[:_VISIBLE_AT_FIRST]
+        self._partners: dict[tuple[str, int], str] = {}
+        self._ranked = False
         self._base_task: Task | None = None
         self._parts_task: Task | None = None
         self._split_task: Task | None = None
@@ -116,10 +118,10 @@ class Controller:
             self._split_lines_later()
             self.board.changed()
 
-    def arrange(self, *, pair: tuple[str, str] | None, by: str, color_by: str, effect: str) -> None:
-        """Show another surface, other groups, other colours, another effect."""
+    def arrange(self, *, pair: tuple[str, str] | None, by: str, effect: str) -> None:
+        """Show another surface, other groups, another effect."""
         with self.lock:
-            self.pair, self.by, self.color_by, self.effect = pair, by, color_by, effect
+            self.pair, self.by, self.effect = pair, by, effect
             self.board.changed()
 
     def view(self) -> View:
@@ -134,8 +136,26 @@ class Controller:
             self.effect,
             screen.selection,
             screen.sample,
-            color_by=self.color_by,
+            partner=self._partner(),
         )
+
+    def _partner(self) -> str | None:
+        """Return what the focused feature interacts with most; until that is known, the most important other feature.
+
+        Nothing jumps: as long as interactions are not known the answer for a feature stays the same.
+        """
+        screen = self.screen
+        feature, k = screen.feature, screen.k
+        if "interactions" in self.board.names:
+            found = getattr(self.board["interactions"], "partner", lambda *_: None)(feature, k)
+            if found is not None:
+                return str(found)
+        if (feature, k) not in self._partners:
+            others = [name for name in screen.ranking() or () if name != feature]
+            if not others:
+                return None
+            self._partners[feature, k] = others[0]
+        return self._partners[feature, k]
 
     def visible(self, names: list[str]) -> None:
         """Prefer the features whose sparklines are on screen."""
@@ -218,7 +238,6 @@ class Controller:
                 screen.sample = sample
                 self.page.publish(_sample=picture.sample(self.explainer, sample))
                 self._want()
-                self.board.changed()
         if self._base_task is not None:
             self._base_task.priority = 65.0
         while not np.isfinite(base.predictions[:, screen.sample]).all() and not base.complete:
@@ -371,6 +390,9 @@ class Controller:
             leader = self._leader()
             if leader is not None:
                 self.page.lead(leader)
+            if not self._ranked and self.screen.ranking() is not None:
+                self._ranked = True
+                self.board.changed()  # the focused feature has a partner now
             last = not [other for other in self._model_tasks() if other is not task]
             if last or (track is not None and track.name == self.screen.feature):
                 self.screen.publish_curve()

@@ -100,6 +100,10 @@ class Screen:
 
     def leader(self) -> str | None:
         """Return the most important feature once all are known as well as they will be out of focus, None before."""
+        return next(iter(self.ranking() or ()), None)
+
+    def ranking(self) -> list[str] | None:
+        """Return the features by importance once all are known as well as they will be out of focus, None before."""
         importance: dict[str, float] = {}
         for track in self.tracks.values():
             if track.error is not None:
@@ -110,7 +114,7 @@ class Screen:
                 self.refresh(track)
             value = None if track.summary is None else scalar(track.summary.importance[self.k])
             importance[track.name] = -1.0 if value is None else value
-        return max(importance, key=importance.__getitem__, default=None)
+        return sorted(importance, key=importance.__getitem__, reverse=True)
 
     def look_at(self, *, feature: str | None = None, output: str | None = None) -> None:
         """Change the focus."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from .board import Board
-from .effects import EffectsPanel
+from .heatmap import HeatmapPanel
 from .importance import ImportancePanel
 from .panel import Panel, View
-from .regions import RegionsPanel
 
 __all__ = ["PANELS", "Board", "Panel", "View"]
 
-PANELS: dict[str, type[Panel]] = {panel.name: panel for panel in (EffectsPanel, RegionsPanel, ImportancePanel)}
+PANELS: dict[str, type[Panel]] = {panel.name: panel for panel in (ImportancePanel, HeatmapPanel)}
 """All there are, by name, in the order in which the page shows them."""
