@@ -18,6 +18,8 @@ export const PUBLIC_TRAITS = [
   "pair",
   "effect",
   "by",
+  "color_by",
+  "derivative",
   "panels",
   "theme",
   "size",
@@ -33,12 +35,14 @@ export const PRIVATE_TRAITS = [
   "_split",
   "_selection",
   "_progress",
+  "_effects",
+  "_regions",
   "_importance",
   "_heatmap",
 ] as const;
 
 /** Panels beside the curves, in the page's order; each has the private trait of its name with "_" before it. */
-export const PANELS = ["importance", "heatmap"] as const;
+export const PANELS = ["effects", "regions", "importance", "heatmap"] as const;
 export type PanelName = (typeof PANELS)[number];
 
 export const TRAITS = [...PUBLIC_TRAITS, ...PRIVATE_TRAITS] as const;
@@ -59,8 +63,12 @@ export interface PublicTraits {
   /** Empty, or the two features of the surface. */
   pair: string[];
   effect: "pd" | "ale";
-  /** Empty, or the feature whose levels have a curve each. */
+  /** Empty, or the feature whose levels have a curve each, or a condition. */
   by: string;
+  /** Empty, or the feature whose values colour the lines of single rows. */
+  color_by: string;
+  /** Slopes instead of values, where the axis is a number or a date; goes before `centered`. */
+  derivative: boolean;
   panels: string[];
   theme: "auto" | "light" | "dark";
   size: "normal" | "large";
@@ -256,6 +264,93 @@ export interface ImportancePicture {
   n_selection: number;
 }
 
+/** A curve with points of its own; of a category they are positions on the curve's axis. */
+export interface OwnCurve {
+  x: ArrayLike<number>;
+  values: ArrayLike<number>;
+  n: number;
+}
+
+export interface GroupLevel {
+  label: string;
+  condition: string;
+  n: number;
+  /** Null: on the grid of the focused curve. */
+  x: ArrayLike<number> | null;
+  /** Null while not known. */
+  values: ArrayLike<number> | null;
+}
+
+export interface Hint {
+  kind: string;
+  severity: "warning" | "note";
+  text: string;
+  about: string;
+}
+
+export interface EffectsPicture {
+  status: Status;
+  feature: string;
+  output: string;
+  effect: "pd" | "ale";
+  by: string;
+  selection_id: number;
+  /** Plus the rows' mean prediction, so that it shares the curve's axis. */
+  ale: { all: OwnCurve | null; selection: OwnCurve | null; rest: OwnCurve | null } | null;
+  groups: {
+    by: string;
+    /** Group of each sampled row, 255 for none. */
+    codes: ArrayLike<number>;
+    /** The curves are those of the selected rows only. */
+    selected: boolean;
+    levels: GroupLevel[];
+  } | null;
+  /** Means of the outcome and of the prediction over the rows near each point. */
+  observed: {
+    x: ArrayLike<number>;
+    outcome: ArrayLike<number>;
+    predicted: ArrayLike<number>;
+    residual: ArrayLike<number>;
+    stderr: ArrayLike<number>;
+    n: ArrayLike<number>;
+  } | null;
+  /** All outputs' curves, row by row, where there are a few. */
+  outputs: { names: string[]; averages: ArrayLike<number> } | null;
+  /** Null while not known. */
+  hints: Hint[] | null;
+  /** The sampled rows' own values of the feature that colours their lines. */
+  colour: { feature: string; kind: AxisKind; labels: string[] | null; values: ArrayLike<number> } | null;
+  notes: string[];
+}
+
+export interface RegionSplit {
+  /** Empty for all rows. */
+  within: string;
+  by: string;
+  condition: string;
+  /** Shares of the disagreement. */
+  gain: number | null;
+  gain_check: number | null;
+  sides: { text: string; label: string; n: number }[];
+}
+
+export interface RegionsPicture {
+  status: Status;
+  feature: string;
+  output: string;
+  here: {
+    splits: RegionSplit[];
+    reason: string;
+    heterogeneity: number | null;
+    rows: number;
+    rows_total: number;
+  } | null;
+  /** First splits of all features that have one, the most useful first. */
+  all: { feature: string; by: string; text: string; label: string; removed: number | null; size: number; n: number }[];
+  done: number;
+  total: number;
+}
+
 /** One of the two axes of a surface. */
 export interface SurfaceAxis {
   feature: string;
@@ -302,6 +397,8 @@ export interface HeatmapPicture {
 
 /** The picture of each panel; `Partial`, since a panel may have a status and nothing to show yet. */
 export interface Pictures {
+  effects: Partial<EffectsPicture> & { status: Status };
+  regions: Partial<RegionsPicture> & { status: Status };
   importance: Partial<ImportancePicture> & { status: Status };
   heatmap: Partial<HeatmapPicture> & { status: Status };
 }

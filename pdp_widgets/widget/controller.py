@@ -62,7 +62,7 @@ class Controller:
         self.lock = lock
         self.worker = Worker("pdp_widgets")
         self.pair: tuple[str, str] | None = None
-        self.by = ""
+        self.by = self.color_by = ""
         self.effect = "pd"
         self.board = Board([kind(explainer) for kind in PANELS.values()], page, self.worker, lock, self.view)
         self._visible = list(explainer.features)[:_VISIBLE_AT_FIRST]
@@ -118,10 +118,10 @@ class Controller:
             self._split_lines_later()
             self.board.changed()
 
-    def arrange(self, *, pair: tuple[str, str] | None, by: str, effect: str) -> None:
-        """Show another surface, other groups, another effect."""
+    def arrange(self, *, pair: tuple[str, str] | None, by: str, color_by: str, effect: str) -> None:
+        """Show another surface, other groups, other colours, another effect."""
         with self.lock:
-            self.pair, self.by, self.effect = pair, by, effect
+            self.pair, self.by, self.color_by, self.effect = pair, by, color_by, effect
             self.board.changed()
 
     def view(self) -> View:
@@ -136,6 +136,7 @@ class Controller:
             self.effect,
             screen.selection,
             screen.sample,
+            color_by=self.color_by,
             partner=self._partner(),
         )
 
@@ -238,6 +239,7 @@ class Controller:
                 screen.sample = sample
                 self.page.publish(_sample=picture.sample(self.explainer, sample))
                 self._want()
+                self.board.changed()
         if self._base_task is not None:
             self._base_task.priority = 65.0
         while not np.isfinite(base.predictions[:, screen.sample]).all() and not base.complete:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from pdp_widgets.explain import Explainer
 from pdp_widgets.explain.results import in_words
 from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
 from pdp_widgets.inputs.errors import did_you_mean, unknown_name
-from pdp_widgets.inputs.subgroup import conjunction
+from pdp_widgets.inputs.subgroup import conjunction, parse
 
 from . import picture, protocol
 from .controller import Controller
@@ -42,8 +43,9 @@ _EXPLAINER_DEFAULTS = {
     if parameter.kind is parameter.KEYWORD_ONLY
 }
 _VIEW_OPTIONS = {
-    "feature", "output", "centered", "show_ice", "sort_by", "pair", "effect", "by", "panels", "theme", "size",
+    "feature", "output", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "panels", "theme", "size",
 }  # fmt: skip
+_CONDITION = re.compile(r"[<>=(~|&]|\b(in|not)\b")
 _HOST_OPTIONS = {"layout", "tooltip", "tabbable"}
 
 
@@ -336,6 +338,21 @@ class PDPWidget(WidgetTraits):
     @t.validate("by")
     def _valid_by(self, proposal: Any) -> str:
         given = proposal["value"]
+        if given is None or (isinstance(given, str) and not given):
+            return ""
+        try:
+            return self._known_feature(given)
+        except WidgetInputError:
+            if not isinstance(given, str) or not _CONDITION.search(given):
+                raise
+        try:
+            return parse(given, self.explainer.table).text
+        except InputError as error:
+            raise WidgetInputError(str(error)) from None
+
+    @t.validate("color_by")
+    def _valid_color_by(self, proposal: Any) -> str:
+        given = proposal["value"]
         return "" if given is None or (isinstance(given, str) and not given) else self._known_feature(given)
 
     @t.validate("panels")
@@ -347,10 +364,10 @@ class PDPWidget(WidgetTraits):
                 raise WidgetInputError(str(unknown_name("panel", name, PANELS, "one of the widget's panels")))
         return tuple(name for name in PANELS if name in names)
 
-    @t.observe("pair", "by", "effect")
+    @t.observe("pair", "by", "color_by", "effect")
     def _arranged(self, change: Any = None) -> None:
         if self._controller is not None:
-            self._controller.arrange(pair=self.pair or None, by=self.by, effect=self.effect)
+            self._controller.arrange(pair=self.pair or None, by=self.by, color_by=self.color_by, effect=self.effect)
             if change is not None and change["name"] == "pair" and self.pair and self.feature not in self.pair:
                 self.feature = self.pair[0]
 

@@ -94,7 +94,13 @@ class WidgetTraits(anywidget.AnyWidget):
     """Which effect the curves show: partial dependence, or accumulated local effects."""
 
     by: Any = Focus("").tag(sync=True)
-    """The feature whose levels have a curve each; empty for none."""
+    """The feature whose levels have a curve each, or a condition such as ``"temp < 14"`` that divides the rows; empty for none."""
+
+    color_by: Any = Focus("").tag(sync=True)
+    """The feature whose values colour the lines of single rows; empty for none."""
+
+    derivative = t.Bool(default_value=False).tag(sync=True)
+    """Whether slopes are drawn instead of values (d-ICE), where the axis is a number or a date; goes before ``centered``."""
 
     panels: Any = Focus(()).tag(sync=True)
     """Names of the panels that the page shows beside the curves, in its own order."""
@@ -142,6 +148,19 @@ class WidgetTraits(anywidget.AnyWidget):
     _importance = _private()
     """{output, features, score|null, note, all: {computed: uint8[F], MEASURE: float64[F], ..._stderr}, selection: the same|null,
     n, n_selection, status}."""
+
+    _effects = _private()
+    """{feature, output, effect, by, selection_id (0: depends on none), ale: {all, selection, rest: {x: float64[K] (levels as positions in
+    the curve's own grid), values (plus the rows' mean prediction), n}|null}|null, groups: {by, codes: uint8[m] of the sampled rows (255:
+    none), selected: whether of the selected rows only, levels: [{label, condition, n, x|null (the curve's own), values|null}]}|null,
+    observed: {x, outcome, predicted, residual, stderr (of the residual), n: int32}|null, outputs: {names, averages: float64[O, K]}|null,
+    hints: [{kind, severity, text, about}]|null (not known yet), colour: {feature, kind, labels|null, values: float[m]}|null, notes: [str],
+    status}."""
+
+    _regions = _private()
+    """{feature, output, here: {splits: [{within ("" for all rows), by, condition, gain, gain_check: shares of the disagreement, sides:
+    [{text, label, n}, ...]}], reason (why there are none), heterogeneity, rows, rows_total}|null, all: [{feature, by, text, label, removed,
+    size, n}] first splits, those that remove most first, done, total: features, status}."""
 
     _heatmap = _private()
     """{first, second, output, a, b: {feature, kind, integer, x: float64[K], labels, at: int32[K] (index in the feature's own grid; -1 for

@@ -27,13 +27,15 @@ class View:
     pair: tuple[str, str] | None
     """The two features of the surface, if somebody has chosen them."""
     by: str
-    """The feature whose levels have a curve each; empty for none."""
+    """The feature whose levels have a curve each, or a condition that divides the rows; empty for none."""
     effect: str
     """"pd" or "ale"."""
     selection: Selection | None
     """None when all rows count."""
     sample: np.ndarray | None
     """Rows whose own curves the page holds."""
+    color_by: str = ""
+    """The feature whose values colour the single rows\' lines; empty for none."""
     partner: str | None = None
     """The feature that the focused one is shown with when nobody has chosen a pair; None as long as that is not known."""
 
