@@ -442,7 +442,30 @@ def test_overlapping_groups_are_no_pair():
         explainer.interactions(["a", ["b", "b"]])
 
 
-def test_a_single_row_has_no_interaction_and_no_error():
-    found = Explainer(expression("a*b"), pd.DataFrame({"a": [1.0], "b": [2.0]})).interactions()
-    assert found.to_frame().h2.tolist() == [0.0]
-    assert found.to_frame().h2_stderr.isna().all()
+def test_a_single_row_tells_nothing_of_interactions():
+    frame = pd.DataFrame({"a": [1.0, 4, 2], "b": [2.0, 3, 5]})
+    alone = (
+        (Explainer(expression("a*b"), frame[:1]), {}),
+        (Explainer(expression("a*b"), frame), {"rows": 1}),
+        (Explainer(expression("a*b"), frame), {"subgroup": "a == 4"}),
+        (Explainer(expression("a*b"), frame, sample_weight=[0, 2, 0]), {}),
+        (Explainer(RandomForestRegressor(2).fit(frame, frame["a"] * frame["b"]), frame, method="trees"), {"rows": 1}),
+    )
+    for explainer, options in alone:
+        found = explainer.interactions(**options)
+        for table in (found.to_frame(), found.overall):
+            assert table[["h2", "h", "strength", "h2_stderr", "strength_stderr"]].isna().all(axis=None)
+            assert not table["dependent"].any()
+        assert np.isnan([*found.total_h2, *found.main_strength[0], *found.response_strength]).all()
+        one = explainer.interaction("a", "b", **options)
+        assert np.isnan([*one.h2, *one.strength]).all()
+        network = explainer.interaction_network(**options)
+        assert network.edges.empty
+        assert network.nodes.main.isna().all()
+        assert np.isnan(explainer.importance(**options).pdi).all() == ("rows" in options)  # else nothing varies
+        assert np.isnan(explainer.complexity(subgroup=options.get("subgroup")).interaction_strength) == (
+            "rows" not in options
+        )
+    two = Explainer(expression("a*b"), frame[:2]).interactions()
+    assert two.to_frame().h2[0] == 0  # by hand: F_ab - F_a - F_b is -5.5 in both rows
+    assert np.isnan(two.to_frame().h2_stderr[0])  # one row is left

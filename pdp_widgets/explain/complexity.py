@@ -38,7 +38,7 @@ class Complexity:
     """Features that change the prediction of some row."""
     interaction_strength: float
     """IAS: share of the response's variance that is no sum of ALE main effects; 0 for an additive model, NaN when not all
-    columns of X are among the features."""
+    columns of X are among the features, or of a single row."""
     main_effect_complexity: float
     """MEC: mean number of linear segments of the ALE main effects, weighted by their variances; 1 for a linear model."""
     per_feature: pd.DataFrame = field(repr=False)
@@ -135,9 +135,10 @@ def complexity(
     rounding = 16 * (np.finfo(float).eps * np.abs(prediction[good]).max(initial=0.0)) ** 2
     columns = {j for feature in explainer.features.values() for j in feature.columns}
     strength = float(left / whole) if left > rounding else 0.0
+    known = len(columns) == len(explainer.table.column_names) and np.count_nonzero(share) > 1
     return Complexity(
         features_used=int(per_feature["used"].sum()),
-        interaction_strength=strength if len(columns) == len(explainer.table.column_names) else np.nan,
+        interaction_strength=strength if known else np.nan,
         main_effect_complexity=float(per_feature["segments"] @ per_feature["variance"] / total)
         if total > rounding
         else 0.0,

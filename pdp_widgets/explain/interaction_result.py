@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Interactions(Explanation):
-    """Interactions among several features: overall, pair by pair, and in total."""
+    """Interactions among several features: overall, pair by pair, and in total; NaN of a single row, which tells nothing."""
 
     features: tuple[str, ...]
     members: tuple[tuple[str, ...], ...] = field(repr=False)
@@ -91,7 +91,7 @@ class Interactions(Explanation):
 
 @dataclass(frozen=True)
 class Interaction(Explanation):
-    """The interaction of one set of two or more features."""
+    """The interaction of one set of two or more features; NaN of a single row, which tells nothing."""
 
     features: tuple[str, ...]
     h2: np.ndarray

@@ -49,7 +49,7 @@ class Statistic:
 
 
 def statistic_of(interaction: np.ndarray, joint: np.ndarray, weights: np.ndarray, zero: np.ndarray) -> Statistic:
-    """Return one statistic, (n_outputs,) arrays, from uncentred effects, (n_outputs, 1 + groups, n)."""
+    """Return one statistic, (n_outputs,) arrays, from uncentred effects, (n_outputs, 1 + groups, n); NaN below two rows."""
     numerator, denominator = (_variance(values, weights) for values in (interaction, joint))
     numerator[numerator <= zero[:, None]] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -59,16 +59,20 @@ def statistic_of(interaction: np.ndarray, joint: np.ndarray, weights: np.ndarray
 
 
 def spread(values: np.ndarray, weights: np.ndarray, zero: np.ndarray) -> np.ndarray:
-    """(n_outputs,) standard deviation over the rows, 0 where it is rounding."""
+    """(n_outputs,) standard deviation over the rows, 0 where it is rounding, NaN below two rows."""
     variance = _variance(values, weights)[:, 0]
     return np.sqrt(np.where(variance <= zero, 0.0, variance))
 
 
 def _variance(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(n_outputs, 1 + groups) weighted variance over the rows; a row without weight does not count, whatever its value."""
+    """(n_outputs, 1 + groups) weighted variance over the rows, NaN where there is one only.
+
+    A row without weight does not count, whatever its value.
+    """
     values = np.where(weights > 0, values, 0.0)
     centred = np.where(weights > 0, values - (weights * values).sum(axis=-1, keepdims=True), 0.0)
-    return (weights * np.square(centred)).sum(axis=-1)
+    several = np.count_nonzero(weights, axis=-1) > 1
+    return np.where(several, (weights * np.square(centred)).sum(axis=-1), np.nan)
 
 
 def _stderr(left_out: np.ndarray) -> np.ndarray:
