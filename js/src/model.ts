@@ -38,11 +38,12 @@ export const PRIVATE_TRAITS = [
   "_effects",
   "_regions",
   "_importance",
+  "_interactions",
   "_heatmap",
 ] as const;
 
 /** Panels beside the curves, in the page's order; each has the private trait of its name with "_" before it. */
-export const PANELS = ["effects", "regions", "importance", "heatmap"] as const;
+export const PANELS = ["effects", "regions", "importance", "interactions", "heatmap"] as const;
 export type PanelName = (typeof PANELS)[number];
 
 export const TRAITS = [...PUBLIC_TRAITS, ...PRIVATE_TRAITS] as const;
@@ -395,11 +396,44 @@ export interface HeatmapPicture {
   exact: boolean;
 }
 
+/** Which features act together; every pair has a strength in the prediction's unit and a share of the joint effect, h2. */
+export interface InteractionsPicture {
+  status: Status;
+  output: string;
+  /** The most important first. */
+  features: string[];
+  /** Features that are not among them. */
+  left_out: number;
+  /** Positions among `features`, two by two. */
+  pairs: ArrayLike<number>;
+  h2: ArrayLike<number>;
+  h2_stderr: ArrayLike<number>;
+  strength: ArrayLike<number>;
+  strength_stderr: ArrayLike<number>;
+  /** 1 where h2 is above 1: the features depend on each other. */
+  dependent: ArrayLike<number>;
+  pairs_done: number;
+  overall_h2: ArrayLike<number>;
+  overall_strength: ArrayLike<number>;
+  main_strength: ArrayLike<number>;
+  total_h2: number | null;
+  total_h2_stderr: number | null;
+  rows: number;
+  rows_total: number;
+  method: string;
+  scale: string;
+  /** What more exact numbers would ask of the model; null when there are none. */
+  more: number | null;
+  /** How far these are, 0 to 1. */
+  refining: number | null;
+}
+
 /** The picture of each panel; `Partial`, since a panel may have a status and nothing to show yet. */
 export interface Pictures {
   effects: Partial<EffectsPicture> & { status: Status };
   regions: Partial<RegionsPicture> & { status: Status };
   importance: Partial<ImportancePicture> & { status: Status };
+  interactions: Partial<InteractionsPicture> & { status: Status };
   heatmap: Partial<HeatmapPicture> & { status: Status };
 }
 

@@ -53,11 +53,14 @@ def growing_interactions(
     rows: int | None = ROWS,
     subgroup: Any = None,
     output: Any = None,
+    most: int | None = None,
 ) -> Iterator[Interactions | None]:
-    """Yield what ``iter_interactions`` yields, and None after each chunk without news, where it may be stopped."""
-    chosen, wanted = _asked(explainer, features, pairs)
+    """Yield what ``iter_interactions`` yields, and None after each chunk without news, where it may be stopped.
+
+    With ``most``, the pairs are those among so many features, the ones that interact most with all others.
+    """
+    chosen, wanted = _asked(explainer, features, pairs if most is None else [])
     effects, text, total = row_effects(explainer, rows, subgroup)
-    cost = effects.cost([[feature] for feature in chosen] + [list(pair) for pair in wanted])
     prediction = effects.prediction()
     whole = {}
     rest = {}
@@ -72,6 +75,9 @@ def growing_interactions(
     additive = statistic_of(F - sum(whole[f.name] for f in chosen), F, weights, zero)
     # A pair cannot be stronger than either feature's interaction with all others, roughly: a good order, no reason to skip.
     strength = {f.name: float(s.strength.max()) for f, s in zip(chosen, overall, strict=True)}
+    if most is not None:
+        kept = sorted(chosen, key=lambda f: -strength[f.name])[:most]
+        wanted = [_apart(explainer, pair, "features") for pair in combinations(kept, 2)]
     wanted.sort(key=lambda pair: -min(strength[f.name] for f in pair))
     found: list[Statistic] = []
     unknown = np.full(len(prediction), np.nan)
@@ -88,7 +94,7 @@ def growing_interactions(
         total_h2_stderr=additive.h2_stderr if everything else unknown,
         rows=np.sort(effects.rows),
         rows_total=total,
-        model_rows=cost,
+        model_rows=effects.cost([[feature] for feature in chosen] + [list(pair) for pair in wanted]),
         method=effects.method,
         **context(explainer, text),
     )

@@ -149,6 +149,12 @@ class WidgetTraits(anywidget.AnyWidget):
     """{output, features, score|null, note, all: {computed: uint8[F], MEASURE: float64[F], ..._stderr}, selection: the same|null,
     n, n_selection, status}."""
 
+    _interactions = _private()
+    """{output, features: names, the most important first, left_out, pairs: int32[P, 2] positions among ``features``, the most promising
+    first, h2, h2_stderr, strength, strength_stderr: float32[P] (NaN: not computed), dependent: uint8[P], pairs_done,
+    overall_h2, overall_strength, main_strength: float32[F], total_h2|null, total_h2_stderr|null, rows, rows_total, method, scale,
+    more: model rows for more exact numbers|null, refining: share done of these|null, status}."""
+
     _effects = _private()
     """{feature, output, effect, by, selection_id (0: depends on none), ale: {all, selection, rest: {x: float64[K] (levels as positions in
     the curve's own grid), values (plus the rows' mean prediction), n}|null}|null, groups: {by, codes: uint8[m] of the sampled rows (255:

@@ -6,10 +6,11 @@ from .board import Board
 from .effects import EffectsPanel
 from .heatmap import HeatmapPanel
 from .importance import ImportancePanel
+from .interactions import InteractionsPanel
 from .panel import Panel, View
 from .regions import RegionsPanel
 
 __all__ = ["PANELS", "Board", "Panel", "View"]
 
-PANELS: dict[str, type[Panel]] = {panel.name: panel for panel in (EffectsPanel, RegionsPanel, ImportancePanel, HeatmapPanel)}
+PANELS: dict[str, type[Panel]] = {panel.name: panel for panel in (EffectsPanel, RegionsPanel, ImportancePanel, InteractionsPanel, HeatmapPanel)}
 """All there are, by name, in the order in which the page shows them."""
