@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
+import inspect
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -161,6 +162,25 @@ def test_model_and_table_swapped():
     X = pd.DataFrame({"a": RNG.normal(size=N)})
     with pytest.raises(InputError, match="swapped"):
         Explainer(X, LinearRegression().fit(X, X["a"]))
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "said"),
+    [
+        (2, {"outpt": 1}, r"Explainer\(\): got an unexpected keyword argument 'outpt'; did you mean 'output'\?"),
+        (2, {"grid_sze": 1}, r"Explainer\(\): .* 'grid_sze'; did you mean 'grid_size'\?"),
+        (2, {"weights": 1, "output": 0}, r"Explainer\(\): got an unexpected keyword argument 'weights'"),
+        (1, {}, r"Explainer\(\): missing a required argument: 'X'"),
+        (1, {"model": 1}, r"Explainer\(\): multiple values for argument 'model'"),
+        (4, {}, r"Explainer\(\): too many positional arguments"),
+    ],
+)
+def test_arguments_that_an_explainer_does_not_have(args, options, said):
+    X = pd.DataFrame({"a": RNG.normal(size=N)})
+    given = (LinearRegression().fit(X, X["a"]), X, X["a"], 40)[:args]
+    with pytest.raises(TypeError, match=said):
+        Explainer(*given, **options)
+    assert list(inspect.signature(Explainer).parameters)[:4] == ["model", "X", "y", "features"]
 
 
 # ---- outputs ---------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pdp_widgets.inputs import Feature, FeatureTable, Grid, InputError, Response, model_name
-from pdp_widgets.inputs.errors import unknown_name
+from pdp_widgets.inputs.errors import arguments_of, unknown_name
 from pdp_widgets.inputs.rows import row_mask, row_outcome, row_weights
 from pdp_widgets.inputs.subgroup import parse
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 class Background:
     """A model and its background rows; parameters are those of ``Explainer``."""
 
+    @arguments_of("Explainer")
     def __init__(
         self,
         model: Any,

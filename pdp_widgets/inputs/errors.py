@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import ParamSpec
+
+P = ParamSpec("P")
 
 
 class PDPWidgetsError(Exception):
@@ -41,3 +46,24 @@ def unknown_name(kind: str, given: object, known: Iterable[str], where: str) -> 
     shown = ", ".join(repr(name) for name in known[:8]) + (", ..." if len(known) > 8 else "")
     hint = did_you_mean(given, known) or f"; known: {shown}"
     return InputError(f"{kind} {given!r} is not {where}{hint}")
+
+
+def arguments_of(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Make a constructor complain of its arguments in the name of its class, and suggest the nearest keyword."""
+
+    def decorate(construct: Callable[P, None]) -> Callable[P, None]:
+        signature = inspect.signature(construct)
+        known = list(signature.parameters)[1:]
+
+        @functools.wraps(construct)
+        def checked(*args: P.args, **options: P.kwargs) -> None:
+            try:
+                signature.bind(*args, **options)
+            except TypeError as error:
+                unknown = [option for option in options if option not in known]
+                raise TypeError(f"{name}(): {error}{did_you_mean(unknown[0], known) if unknown else ''}") from None
+            construct(*args, **options)
+
+        return checked
+
+    return decorate
