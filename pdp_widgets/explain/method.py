@@ -83,8 +83,11 @@ class Method:
                 return f"model calls: {self._refusal}"
         if self._sums is None:
             return "model calls until the compiled sums over trees are ready"
-        kind = "tree" if self._sums.ensemble.n_trees == 1 else "trees"
-        return f"trees: exact sums over the {self._sums.ensemble.n_trees:,} {kind} of {self._sums.family}"
+        ensemble = self._sums.ensemble
+        kinds = f"{ensemble.n_trees:,} {'tree' if ensemble.n_trees == 1 else 'trees'}"
+        if n_lines := len(ensemble.lines):
+            kinds += f" and {n_lines:,} linear {'term' if n_lines == 1 else 'terms'}"
+        return f"trees: exact sums over the {kinds} of {self._sums.family}"
 
     def sums(self) -> TreeSums | None:
         """Return the exact sums, None while (or because) model calls serve.

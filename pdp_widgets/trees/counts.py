@@ -25,9 +25,12 @@ _MOST_MASSES = 4 * 2**20  # float64 masses of trees that are weighed together
 
 
 class Spread:
-    """Steps of averages over grid points, tree by tree."""
+    """Steps of averages over grid points, tree by tree; what lines add comes on top, and never to an interaction."""
 
-    def __init__(self, sums: TreeSums, view: View, pairs: Sequence[tuple[int, int]], *, with_surface: bool) -> None:
+    def __init__(
+        self, sums: TreeSums, view: View, pairs: Sequence[tuple[int, int]],
+        rows: np.ndarray, weights: np.ndarray | None, *, with_surface: bool,
+    ) -> None:  # fmt: skip
         n_raw, n, most = sums.ensemble.n_raw, len(view.sizes), int(view.sizes.max(initial=1))
         assert len({frozenset(pair) for pair in pairs if pair[0] != pair[1]}) == len(pairs), "pairs must be distinct"
         self._sums, self._view, self._pairs = sums, view, pairs
@@ -43,6 +46,9 @@ class Spread:
         axes = (most, most) if self._with_surface else (0, 0)
         self.surface = np.zeros((n_raw, len(pairs), *axes))
         self.mean = sums.ensemble.base.copy()
+        self._lines = view.additive.mean(rows, weights) if view.additive else None
+        if self._lines is not None:
+            self.mean += self._lines.sum(axis=1)
 
     def add(self, trees: tuple[int, int], start_of: np.ndarray, mass: np.ndarray) -> None:
         """Add some trees."""
@@ -86,7 +92,24 @@ class Spread:
     def singles(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (n_raw, F, K) averages when one feature is moved, less the mean, and the (n_raw,) mean itself."""
         self.part = np.cumsum(self.part, axis=-1)
-        return np.cumsum(self.single, axis=-1) - self.single_constant[..., None], self.mean
+        single = np.cumsum(self.single, axis=-1) - self.single_constant[..., None]
+        if self._lines is not None:
+            for f, size in enumerate(self._view.sizes):
+                single[:, f, :size] += self._departure(self._view.additive.at_points(f), f)
+        return single, self.mean
+
+    def rest(self, rows: np.ndarray) -> np.ndarray:
+        """Return (n_raw, F, n) what moving a feature's lines from each row to their average adds."""
+        additive, features = self._view.additive, range(len(self._view.sizes))
+        if self._lines is None:
+            return np.zeros((len(self.mean), len(features), len(rows)))
+        own = [-self._departure(additive.at_rows(rows, additive.number == f), f) for f in features]
+        return np.stack(own, axis=1) if own else np.zeros((len(self.mean), 0, len(rows)))
+
+    def _departure(self, values: np.ndarray, f: int) -> np.ndarray:
+        """Return what a feature's lines add, less their average."""
+        assert self._lines is not None
+        return values - self._lines[:, self._view.additive.number == f].sum(axis=1)[:, None]
 
     def surfaces(self, single: np.ndarray, mean: np.ndarray) -> Iterator[np.ndarray]:
         """Yield (n_raw, K1, K2) averages when both features of a pair are moved, as ``singles`` was asked before."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .lines import NO_LINES, Lines, stacked
+
 
 class UnreadableError(Exception):
     """A model is not a sum of trees that can be read; the text says why, to be shown to the user."""
@@ -17,7 +19,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True)
 class TreeEnsemble:
-    """``raw[o] = base[o] + sum over trees of the value of the leaf that the row ends in``.
+    """``raw[o] = base[o] + sum over trees of the value of the leaf that the row ends in``, plus what ``lines`` add.
 
     Nodes of all trees stand one after the other. A node with ``left == -1`` is a leaf. Elsewhere a row goes
 
@@ -53,6 +55,8 @@ class TreeEnsemble:
     """Sorted int64 codes, per set."""
     precision: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
     """float32 or float64: what the learner rounds values to before it compares them."""
+    lines: Lines = NO_LINES
+    """Clipped values of single columns, beside the trees."""
 
     @property
     def n_trees(self) -> int:
@@ -113,7 +117,7 @@ class TreeEnsemble:
                 at[going] = np.where(left, self.left[nodes], self.right[nodes])
                 going = going[self.left[at[going]] >= 0]
             raw[first : first + self.width] += self.value[at].T
-        return raw
+        return raw + self.lines.coefficient @ self.lines.heights(values) if len(self.lines) else raw
 
 
 def stack(parts: list[TreeEnsemble]) -> TreeEnsemble:
@@ -143,4 +147,5 @@ def stack(parts: list[TreeEnsemble]) -> TreeEnsemble:
         n_columns=first.n_columns,
         category_sets=tuple(codes for part in parts for codes in part.category_sets),
         precision=first.precision,
+        lines=stacked([part.lines for part in parts]),
     )

@@ -108,7 +108,7 @@ def partial_dependence(
     surfaces: list[np.ndarray] = []
     for start in range(0, max(len(pairs), 1), at_once):
         some = pairs[start : start + at_once]
-        spread = Spread(sums, view, some, with_surface=True)
+        spread = Spread(sums, view, some, rows, weights, with_surface=True)
         for trees, start_of, mass in masses(sums, view, rows, weights, with_pairs=len(some) > 0):
             spread.add(trees, start_of, mass)
         single, mean = spread.singles()
@@ -154,9 +154,11 @@ def joint_means(
     interaction = np.empty((len(zero), len(pairs), n))
     for start in range(0, max(len(pairs), 1), at_once):
         some = pairs[start : start + at_once]
-        spread = Spread(sums, view, some, with_surface=False)
+        spread = Spread(sums, view, some, rows, weights, with_surface=False)
         prediction = np.repeat(ensemble.base[:, None], n, axis=1)
-        rest = np.zeros((ensemble.n_raw, len(features), n))
+        if view.additive:
+            prediction += view.additive.at_rows(rows)
+        rest = spread.rest(rows)
         joint = np.zeros((ensemble.n_raw, len(some), n))
         for trees, start_of, mass in masses(sums, view, rows, weights, with_pairs=len(some) > 0):
             spread.add(trees, start_of, mass)

@@ -18,6 +18,7 @@ from .columns import ColumnEncoder, owners
 from .ensemble import TreeEnsemble, UnreadableError
 from .kernels import BLOCK, WORDS
 from .layout import Arrangement, Conditions, Layout
+from .lines import Additive
 
 if TYPE_CHECKING:
     from pdp_widgets.inputs import Feature, FeatureTable, Grid
@@ -62,10 +63,10 @@ class Points:
         self.n_slots += 1
         self.layout = Layout(ensemble, self._slot_of, self.n_slots)
         self._conditions = Conditions(self.layout)
-        self._bins = self._of_rows()
+        self._bins, self._heights = self._of_rows()
         self._arrangement = Arrangement.of(self._conditions, self._bins)
         self._levels: tuple[Arrangement, np.ndarray] | None = None
-        self._grids: OrderedDict[tuple[Any, ...], np.ndarray] = OrderedDict()
+        self._grids: OrderedDict[tuple[Any, ...], tuple[np.ndarray, np.ndarray]] = OrderedDict()
         self._still = encode(table.build(np.zeros(1, dtype=int)))
         self._lock = threading.Lock()
 
@@ -92,7 +93,8 @@ class Points:
         """
         names = [grid.feature.name for grid in grids]
         assert len(set(names)) == len(names), f"one grid per feature, not {names}"
-        bins = [self._of_grid(grid) for grid in grids]
+        found = [self._of_grid(grid) for grid in grids]
+        bins = [points for points, _ in found]
         with self._lock:
             for points in bins:
                 self._arrangement = self._arrangement.seeing(self._conditions, points)
@@ -113,7 +115,8 @@ class Points:
             mine = where == slot
             at[mine, : grid.size] = arrangement.levels(points)[mine]
         table = arrangement.table(at, (most + 63) // 64)
-        return View(layout, arrangement, self._bins, levels, wanted, sizes, table)
+        additive = self._additive(slot_of, wanted, tuple(heights for _, heights in found))
+        return View(layout, arrangement, self._bins, levels, wanted, sizes, table, additive)
 
     def steps(self, feature: Feature) -> np.ndarray:
         """Return rows that show every step of a number or date: between their values no tree sees a difference.
@@ -122,7 +125,14 @@ class Points:
         -------
         (B,) int array
             Row positions by ascending value: the first row of each step, and the row of the largest value.
+
+        Raises
+        ------
+        UnreadableError
+            When a line rises between the steps.
         """
+        if (self._slot_of[self.layout.ensemble.lines.column] == self.slot(feature)).any():
+            raise UnreadableError("it also has a linear term, which has no steps")
         codes = self.table.observed(feature).codes
         _, rows = np.unique(codes, return_index=True)  # NaN comes last
         rows = rows[np.isfinite(codes[rows])]
@@ -149,34 +159,45 @@ class Points:
         where = self._slot_of[self._conditions.used]
         for f, feature in enumerate(features):
             slot = self.slot(feature)
-            if slot < 0 or not (where == slot).any():
+            if slot < 0:
                 continue
             wanted[slot] = f
+            if not (where == slot).any():
+                continue
             order[f] = np.lexsort(levels[where == slot])
             levels[where == slot] = levels[where == slot][:, order[f]]
         table = view.arrangement.table(levels, (len(rows) + 63) // 64)
-        return replace(view, wanted=wanted, sizes=np.full(len(features), len(rows)), grid_table=table), order
+        heights = tuple(self._heights[:, rows[at]] for at in order)
+        additive = self._additive(self._slot_of, wanted, heights)
+        sizes = np.full(len(features), len(rows))
+        return replace(view, wanted=wanted, sizes=sizes, grid_table=table, additive=additive), order
 
     # ---- helpers -------------------------------------------------------------------------
 
-    def _of_rows(self) -> np.ndarray:
-        """(C, n) bins of all rows, in the smallest type that holds them."""
+    def _additive(self, slot_of: np.ndarray, wanted: np.ndarray, points: tuple[np.ndarray, ...]) -> Additive:
+        lines = self.layout.ensemble.lines
+        slot = slot_of[lines.column]
+        return Additive(lines.coefficient, slot, self._heights, wanted[slot], points)
+
+    def _of_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """(C, n) bins of all rows, in the smallest type that holds them, and (L, n) heights of the lines."""
         n, wide = self.table.n_rows, len(self._slot_of)
         dtype = np.dtype(np.int16 if self._conditions.most_bins <= np.iinfo(np.int16).max else np.int32)
-        columns = len(self._conditions.columns)
-        if columns * n * dtype.itemsize > _MOST_BYTES:
+        columns, lines = len(self._conditions.columns), self.layout.ensemble.lines
+        if columns * n * dtype.itemsize + len(lines) * n * 8 > _MOST_BYTES:
             raise UnreadableError(
                 f"{n:,} rows of {columns:,} columns take more memory than is used here; background=... samples rows"
             )
-        bins = np.empty((columns, n), dtype=dtype)
+        bins, heights = np.empty((columns, n), dtype=dtype), np.empty((len(lines), n))
         step = max(1, _ENCODED // max(wide, 1))
         for start in range(0, n, step):
             rows = np.arange(start, min(start + step, n))
-            bins[:, rows] = self._conditions.bins(self._encode(self.table.build(rows)))
-        return bins
+            values = self._encode(self.table.build(rows))
+            bins[:, rows], heights[:, rows] = self._conditions.bins(values), lines.heights(values)
+        return bins, heights
 
-    def _of_grid(self, grid: Grid) -> np.ndarray:
-        """(C, K) bins of a row moved over the grid; the row's other columns must not move along."""
+    def _of_grid(self, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+        """(C, K) bins and (L, K) heights of a row moved over the grid; its other columns must not move along."""
         key = grid.key()
         with self._lock:
             if key in self._grids:
@@ -196,12 +217,12 @@ class Points:
         taken = moved & (self._slot_of != slot)
         if taken.any():
             self._claim(taken, slot, grid)
-        bins = self._conditions.bins(values)
+        found = self._conditions.bins(values), self.layout.ensemble.lines.heights(values)
         with self._lock:
-            self._grids[key] = bins
+            self._grids[key] = found
             while len(self._grids) > _KEPT_GRIDS:
                 self._grids.popitem(last=False)
-        return bins
+        return found
 
     def _claim(self, columns: np.ndarray, slot: int, grid: Grid) -> None:
         """Let a feature own columns that nothing moved so far: only these points show that they are its own."""
@@ -228,6 +249,8 @@ class View:
     """(F,) int64 grid points."""
     grid_table: np.ndarray
     """(E, words) masks of the grid points that go left."""
+    additive: Additive
+    """What lines add to the sums over leaves."""
 
     @property
     def features(self) -> tuple[np.ndarray, ...]:

@@ -1,7 +1,12 @@
 """read: a fitted estimator as a sum of trees, or the reason why it is none.
 
 It finds the library that the estimator comes from and asks that library's reader; no library is imported that the
-estimator does not come from.
+estimator does not come from. An estimator of any other origin may read itself: its class then has a method
+
+    _as_trees(method: str) -> Reading
+
+that answers for this one instance what ``read`` answers, and raises ``UnreadableError`` where it cannot. It belongs into the class that
+has ``predict``: a subclass that redefines what an answer may rest on is refused, unless it brings a method of its own.
 """
 
 from __future__ import annotations
@@ -91,22 +96,23 @@ def require_trees(estimator: Any) -> None:
         With the reason.
     """
     home = home_class(estimator)
-    if home.__module__.partition(".")[0] == "sklearn":
+    if not _reads_itself(home) and _library(home) == "sklearn":
         from .readers import require_reader
 
         require_reader(home)
 
 
 def home_class(estimator: Any) -> type:
-    """Return the library's class that an estimator is, or that its class leaves unchanged.
+    """Return the class that knows how an estimator is read: its own, or the one that its own leaves unchanged.
 
     Raises
     ------
     UnreadableError
-        When no known library defines it, or a subclass or the instance redefines what an answer may rest on.
+        When it neither comes from a known library nor reads itself, or a subclass or the instance redefines what an answer
+        may rest on.
     """
     name, ancestry = type(estimator).__name__, type(estimator).__mro__
-    home = next((kind for kind in ancestry if kind.__module__.partition(".")[0] in _LIBRARIES), None)
+    home = next((kind for kind in ancestry if _reads_itself(kind) or _library(kind) in _LIBRARIES), None)
     if home is None:
         if not isinstance(estimator, type) and hasattr(estimator, "__name__"):
             raise UnreadableError(f"{estimator.__name__} is a function, into which one cannot see")
@@ -117,8 +123,18 @@ def home_class(estimator: Any) -> type:
     return home
 
 
+def _reads_itself(kind: type) -> bool:
+    return "_as_trees" in vars(kind)
+
+
+def _library(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
+
+
 def _reader(home: type) -> Callable[[Any, str], Reading]:
-    library = home.__module__.partition(".")[0]
+    if _reads_itself(home):
+        return lambda estimator, method: estimator._as_trees(method)  # noqa: SLF001 - the protocol
+    library = _library(home)
     if library == "sklearn":
         from .readers import read_sklearn
 

@@ -119,7 +119,10 @@ class TreeSums:
             kernels.unroll(base, steps, raw[:, part])
 
         self.each(work, parts(len(rows), size))
-        return self._of_rows(raw.reshape(ensemble.n_raw, len(rows), *view.sizes))
+        raw = raw.reshape(ensemble.n_raw, len(rows), *view.sizes)
+        if view.additive:
+            view.additive.add_to_curves(raw, rows)
+        return self._of_rows(raw)
 
     def cross(self, rows: np.ndarray, moved: np.ndarray, features: Sequence[Feature]) -> np.ndarray:
         """Return the responses of rows with some features taken from other rows.
@@ -154,6 +157,9 @@ class TreeSums:
                 raw[:, part, other] = block[:, : len(rows[part]), : len(moved[other])]
 
         self.each(work, parts(len(rows), BLOCK))
+        if view.additive:
+            going = slots[view.additive.slot]
+            raw += view.additive.at_rows(rows, ~going)[:, :, None] + view.additive.at_rows(moved, going)[:, None, :]
         return self._of_rows(raw)
 
     def each(self, work: Callable[[slice], None], blocks: Iterable[slice]) -> None:
