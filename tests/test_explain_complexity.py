@@ -95,9 +95,25 @@ def test_models_side_by_side_and_a_subgroup():
     assert table.loc["linear", "main_effect_complexity"] == 1
     assert table.loc["boosted", "main_effect_complexity"] > 1
     assert table.loc["boosted", "interaction_strength"] > table.loc["linear", "interaction_strength"]
-    assert compare_complexity(list(models.values())).index.tolist() == ["model 0", "model 1"]
-    with pytest.raises(InputError, match="takes Explainers, not a LinearRegression"):
-        compare_complexity([LinearRegression().fit(numbers, y)])
+    fitted = [one.model for one in models.values()]
+    for given, rows in ((list(models.values()), None), (fitted, numbers), ([models["linear"], fitted[1]], numbers)):
+        listed = compare_complexity(given, rows)
+        assert listed.index.tolist() == ["LinearRegression", "GradientBoostingRegressor"]
+        np.testing.assert_array_equal(listed.to_numpy(), table.to_numpy())
+    named = compare_complexity(dict(zip("xy", fitted, strict=True)), numbers, bins=10, subgroup="a > 0")
+    alone = Explainer(fitted[1], numbers).complexity(bins=10, subgroup="a > 0")
+    assert named.loc["y", "interaction_strength"] == alone.interaction_strength
+    weights = RNG.random(400)
+    weighted = compare_complexity(fitted, numbers, sample_weight=weights).interaction_strength
+    assert weighted.iloc[1] == Explainer(fitted[1], numbers, sample_weight=weights).complexity().interaction_strength
+    other = Explainer(LinearRegression().fit(numbers[["a"]], y), numbers[["a"]])  # a model of fewer columns
+    assert compare_complexity([models["linear"], other]).features_used.tolist() == [2, 1]
+    with pytest.raises(InputError, match="X is None, but 'LinearRegression' is no Explainer"):
+        compare_complexity(fitted)
+    with pytest.raises(InputError, match="expected two or more models"):
+        compare_complexity(fitted[:1], numbers)
+    with pytest.raises(TypeError, match=r"compare_complexity\(\) got .* 'sample_weigth'; did you mean 'sample_weight'"):
+        compare_complexity(fitted, numbers, sample_weigth=weights)
     assert repr(models["linear"].complexity()).startswith("<Complexity of prediction 'prediction': 2 features used")
     part = models["linear"].complexity(subgroup="a > 0")
     assert part.n_rows == int((X["a"] > 0).sum())

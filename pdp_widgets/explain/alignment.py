@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .explainer import Explainer
 
 
-def explainers_of(models: Any, X: Any, options: dict[str, Any]) -> dict[str, Explainer]:
-    """Return an explainer per model, all of the same rows."""
+def explainers_of(models: Any, X: Any, options: dict[str, Any], *, caller: str = "compare") -> dict[str, Explainer]:
+    """Return an explainer per model."""
     from .explainer import Explainer
 
     if not isinstance(models, (Mapping, list, tuple)) or len(models) < 2:
@@ -32,7 +32,7 @@ def explainers_of(models: Any, X: Any, options: dict[str, Any]) -> dict[str, Exp
     known = [name for name in inspect.signature(Explainer).parameters if name not in ("model", "X")]
     for name in options:
         if name not in known:
-            raise TypeError(f"compare() got an unexpected keyword argument {name!r}{did_you_mean(name, known)}")
+            raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}{did_you_mean(name, known)}")
     named: dict[str, Any] = {}
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
@@ -48,10 +48,22 @@ def explainers_of(models: Any, X: Any, options: dict[str, Any]) -> dict[str, Exp
             raise InputError(
                 f"{next(iter(options))}= is for explainers that are made here, but all models are explainers already"
             )
-    made = {
+    return {
         name: model if isinstance(model, Explainer) else Explainer(model, X, **options) for name, model in named.items()
     }
-    reference = next((name for name, model in named.items() if not isinstance(model, Explainer)), next(iter(made)))
+
+
+def require_same_rows(made: dict[str, Explainer], models: Any, X: Any) -> None:
+    """Complain where explainers average over other rows than X or each other.
+
+    Raises
+    ------
+    InputError
+        With the first difference.
+    """
+    given = list(models.values() if isinstance(models, Mapping) else models)
+    named = dict(zip(made, given, strict=True))
+    reference = next((name for name, one in made.items() if one is not named[name]), next(iter(made)))
     first = made[reference]
     if X is not None and first is named[reference]:
         table = FeatureTable(X)
@@ -66,7 +78,6 @@ def explainers_of(models: Any, X: Any, options: dict[str, Any]) -> dict[str, Exp
             apart = "sample_weight is another"
         if apart:
             raise InputError(f"the explainers of {name!r} and {reference!r} do not average over the same rows: {apart}")
-    return made
 
 
 def _same_weights(a: np.ndarray | None, b: np.ndarray | None) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from pdp_widgets.compute.chunks import PATIENT_SECONDS, TARGET_SECONDS
 from pdp_widgets.inputs import InputError, find_output
 
-from .alignment import explainers_of, on_one_grid, shared_outputs
+from .alignment import explainers_of, on_one_grid, require_same_rows, shared_outputs
 from .comparison_results import Comparison, GroupedDependence
 from .levels import levels_of
 from .progress import bar
@@ -238,7 +238,7 @@ def compare(
     Examples
     --------
     >>> import numpy as np
-    >>> from pdp_widgets.explain.comparison import compare
+    >>> from pdp_widgets import compare
     >>> X = np.array([[0.0], [1.0], [2.0]])
     >>> found = compare({"line": lambda rows: rows[:, 0], "parabola": lambda rows: rows[:, 0] ** 2}, X, "x0")
     >>> found.average[:, 0]
@@ -283,6 +283,7 @@ class _Models:
         options: dict[str, Any],
     ) -> None:  # fmt: skip
         explainers = explainers_of(models, X, options)
+        require_same_rows(explainers, models, X)
         self._names = tuple(explainers)
         each = list(explainers.values())
         first = each[0]

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pdp_widgets.inputs import InputError
-
 from .ale import ale
+from .alignment import explainers_of
 from .ask import answers
 from .explanation import MODEL
 
@@ -151,20 +150,56 @@ def complexity(
     )
 
 
-def compare_complexity(models: Mapping[str, Explainer] | Sequence[Explainer], **options: Any) -> pd.DataFrame:
+def compare_complexity(
+    models: Sequence[Any] | Mapping[str, Any],
+    X: Any = None,
+    *,
+    bins: int = 40,
+    subgroup: Any = None,
+    output: Any = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> pd.DataFrame:
     """Return the three numbers of several models side by side.
 
     Parameters
     ----------
-    models : mapping of name to Explainer, or sequence of Explainers
-    **options
+    models : sequence, or mapping of name to model
+        Two or more models, or explainers, as ``compare`` takes them; these may also have other columns than each other. In a sequence
+        they are named by their class.
+    X : DataFrame, array, sparse matrix or list of rows, shape (n, p), optional
+        The background rows; may be left out when all models are explainers.
+    bins, subgroup, output, progress : optional
         As for ``complexity``.
+    **options
+        For the explainers that are made here, the same for all: ``response``, ``sample_weight``, ...; see ``Explainer``.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, as ``Complexity.to_frame`` has it.
+
+    Raises
+    ------
+    InputError
+        For fewer than two models, a model without X, and whatever ``complexity`` refuses.
+    TypeError
+        For an unknown option.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pdp_widgets import compare_complexity
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> models = {"sum": lambda X: X[:, 0] + X[:, 1], "product": lambda X: X[:, 0] * X[:, 1]}
+    >>> compare_complexity(models, X)[["features_used", "interaction_strength"]].round(1)
+             features_used  interaction_strength
+    sum                  2                   0.0
+    product              2                   0.9
     """
-    for model in models.values() if isinstance(models, Mapping) else models:
-        if not hasattr(model, "rows_of"):
-            raise InputError(f"compare_complexity takes Explainers, not a {type(model).__name__}: Explainer(model, X)")
-    named = models if isinstance(models, Mapping) else {f"model {k}": model for k, model in enumerate(models)}
-    return pd.concat({name: complexity(model, **options).to_frame() for name, model in named.items()}).droplevel(1)
+    named = explainers_of(models, X, options, caller="compare_complexity")
+    asked: dict[str, Any] = {"bins": bins, "subgroup": subgroup, "output": output, "progress": progress}
+    return pd.concat({name: complexity(model, **asked).to_frame() for name, model in named.items()}).droplevel(1)
 
 
 def _replaced(explainer: Explainer, feature: Feature, rows: np.ndarray) -> np.ndarray:
