@@ -251,6 +251,31 @@ def test_one_feature_alone_has_no_surface(make):
     assert set(shown) == {"status"}
 
 
+def test_a_rectangle_replaces_the_one_before_and_what_was_said_about_its_sides(make):
+    w = make()
+
+    def drag(temp: tuple[float, float], season: list[int], op: str = "replace") -> str:
+        sides = [
+            {"type": "range", "feature": "temp", "low": temp[0], "high": temp[1]},
+            {"type": "levels", "feature": "season", "levels": season},
+        ]
+        condition = {"type": "all", "conditions": sides}
+        assert ask(w, "select", op=op, condition=condition, gesture=f"{temp}")["status"] == "ok"
+        return str(w.selection.text)
+
+    w.select("n < 5 & temp > 0")
+    assert drag((5, 10), [0, 1]) == "n < 5 & 5 <= temp <= 10 & season in ['FALL', 'SUMMER']"
+    assert drag((12, 20), [2]) == "n < 5 & 12 <= temp <= 20 & season == 'WINTER'"
+    X = frame()
+    winter = ((X["season"] == "WINTER") & X["temp"].between(12, 20) & (X["n"] < 5)).to_numpy()
+    fall = ((X["season"] == "FALL") & X["temp"].between(1, 2)).to_numpy()
+    np.testing.assert_array_equal(w.selection.mask, winter)
+    drag((1, 2), [0], "add")
+    np.testing.assert_array_equal(w.selection.mask, winter | fall)
+    drag((12, 15), [2], "remove")
+    np.testing.assert_array_equal(w.selection.mask, (winter & ~X["temp"].between(12, 15)) | fall)
+
+
 def test_the_picture_is_small(make):
     w = make(predict, frame(500), pair=("temp", "when"))
     picture(w)

@@ -199,8 +199,8 @@ class History:
         """
         now = self.current.node
         if op == "replace":
-            slot = _slot(condition)
-            kept = [part for part in self.current.conditions if _slot(part) != slot]
+            slots = {_slot(part) for part in (condition, *condition.conditions)}  # a rectangle is about each of its sides
+            kept = [part for part in self.current.conditions if _slot(part) not in slots]
             return self.set(conjunction([*kept, condition]), gesture)
         if op == "add":
             return self.set(condition if now is None else now | condition, gesture)
