@@ -199,7 +199,8 @@ class History:
         """
         now = self.current.node
         if op == "replace":
-            slots = {_slot(part) for part in (condition, *condition.conditions)}  # a rectangle is about each of its sides
+            # A rectangle is about each of its sides, too.
+            slots = {_slot(part) for part in (condition, *condition.conditions)}
             kept = [part for part in self.current.conditions if _slot(part) not in slots]
             return self.set(conjunction([*kept, condition]), gesture)
         if op == "add":
