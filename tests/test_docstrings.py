@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 
 import pytest
@@ -26,3 +27,15 @@ def test_examples(name):
 def test_there_are_examples():
     found = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module("pdp_widgets.explain.interaction"))
     assert any(test.examples for test in found)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, _ in inspect.getmembers(pdp_widgets.Explainer, callable) if name[0] != "_"]
+)
+def test_every_door_of_an_explainer_has_an_example(name):
+    assert ">>>" in getattr(pdp_widgets.Explainer, name).__doc__
+
+
+@pytest.mark.parametrize("name", ["Explainer", "compare", "compare_complexity"])
+def test_public_names_have_an_example(name):
+    assert ">>>" in getattr(pdp_widgets, name).__doc__

@@ -148,7 +148,19 @@ class Background:
     # ---- the growing computations --------------------------------------------------------
 
     def base(self) -> Base:
-        """Return the growing predictions at the rows' own values."""
+        """Return the growing predictions at the rows' own values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pdp_widgets import Explainer
+        >>> explainer = Explainer(lambda X: 2 * X[:, 0], np.array([[0.0], [1.0], [2.0]]))
+        >>> base = explainer.base()
+        >>> while not base.complete:
+        ...     base.advance()
+        >>> base.predictions
+        array([[0., 2., 4.]])
+        """
         return self._base
 
     def grid(
@@ -159,7 +171,16 @@ class Background:
         grid_size: int | None = None,
         percentiles: tuple[float, float] | None = None,
     ) -> Grid:
-        """Return the grid of one feature."""
+        """Return the grid of one feature.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pdp_widgets import Explainer
+        >>> explainer = Explainer(lambda X: 2 * X[:, 0], np.array([[0.0], [1.0], [2.0]]))
+        >>> explainer.grid("x0").values
+        array([0., 1., 2.])
+        """
         return self._grids.grid(self.table.feature(feature), grid, grid_size, percentiles)
 
     def ice(
@@ -180,6 +201,17 @@ class Background:
             Compute these rows only (for a subgroup when not all curves fit the memory cap).
         keep : int array, optional
             Row positions whose curves are kept even when not all fit the memory cap.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pdp_widgets import Explainer
+        >>> explainer = Explainer(lambda X: 2 * X[:, 0], np.array([[0.0], [1.0], [2.0]]))
+        >>> ice = explainer.ice("x0")
+        >>> while not ice.complete:
+        ...     ice.advance()
+        >>> ice.result().average
+        array([[0., 2., 4.]])
         """
         chosen = self._grids.features(features)
         if len(chosen) == 1:
@@ -200,6 +232,14 @@ class Background:
         ------
         InputError
             For a mask of the wrong length or kind, or a query that names an unknown column.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pdp_widgets import Explainer
+        >>> explainer = Explainer(lambda X: 2 * X[:, 0], np.array([[0.0], [1.0], [2.0]]))
+        >>> explainer.mask("x0 > 0")
+        array([False,  True,  True])
         """
         if subgroup is None:
             return None
@@ -224,6 +264,14 @@ class Background:
         ------
         InputError
             As ``mask``, and for a subgroup without rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pdp_widgets import Explainer
+        >>> explainer = Explainer(lambda X: 2 * X[:, 0], np.array([[0.0], [1.0], [2.0]]))
+        >>> explainer.rows_of("x0 > 0")
+        (array([False,  True,  True]), 'x0 > 0')
         """
         mask = self.mask(subgroup)
         if mask is None:
@@ -239,7 +287,16 @@ class Background:
         return self._source
 
     def exact_sums(self) -> TreeSums | None:
-        """Return the exact sums of a tree ensemble, waiting for them where they will come; None when the model is asked."""
+        """Return the exact sums of a tree ensemble, waiting for them where they will come; None when the model is asked.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pdp_widgets import Explainer
+        >>> explainer = Explainer(lambda X: 2 * X[:, 0], np.array([[0.0], [1.0], [2.0]]))
+        >>> explainer.exact_sums() is None  # no sum of trees
+        True
+        """
         return self._source.method.wait()
 
 

@@ -82,6 +82,17 @@ class Explainer(Background):
         When X, the model or an option cannot be used; the message says what to do.
     PredictionError
         When the model fails on the first rows of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pdp_widgets import Explainer
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+    >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+    >>> explainer
+    <Explainer of <lambda>: 2 features, 4 rows; prediction>
+    >>> explainer.partial_dependence("x0").average
+    array([[0., 1., 2., 3.]])
     """
 
     @staticmethod
@@ -90,6 +101,14 @@ class Explainer(Background):
 
         Averages are over all rows, computed where the chunks are; curves are those of a uniform sample. Options are those of
         ``pdp_widgets.explain.scaleout.from_chunks``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> chunks = [pd.DataFrame({"x": [0.0, 1.0]}), pd.DataFrame({"x": [2.0, 3.0]})]
+        >>> explainer = Explainer.from_chunks(lambda X: 2 * X["x"], chunks)
+        >>> explainer.partial_dependence("x", grid=[0, 3]).average
+        array([[0., 6.]])
         """
         from .scaleout import from_chunks
 
@@ -138,6 +157,16 @@ class Explainer(Background):
             For an unknown feature or output, a grid the column cannot hold, an empty subgroup.
         PredictionError
             When the model fails.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> explainer.partial_dependence("x0").average
+        array([[0., 1., 2., 3.]])
+        >>> explainer.partial_dependence("x0", subgroup="x1 > 0").average
+        array([[0.        , 1.33333333, 2.66666667, 4.        ]])
         """
         mask, text, ice = self._prepare(features, grid, grid_size, percentiles, subgroup)
         what = " x ".join(part.feature.name for part in ice.grids)
@@ -162,6 +191,15 @@ class Explainer(Background):
 
         Takes the parameters of ``partial_dependence``. Each result says ``rows_done`` of
         ``rows_total`` and the ``stderr`` of its average as an estimate for all rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> *_, last = explainer.iter_partial_dependence("x0")
+        >>> last.rows_done, last.complete
+        (4, True)
         """
         mask, text, ice = self._prepare(features, grid, grid_size, percentiles, subgroup)
         while not ice.complete:
@@ -184,7 +222,16 @@ class Explainer(Background):
         output: Any = None,
         progress: bool | None = None,
     ) -> ALE:
-        """Return accumulated local effects of a feature or a pair; see ``pdp_widgets.explain.ale.ale``."""
+        """Return accumulated local effects of a feature or a pair; see ``pdp_widgets.explain.ale.ale``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> explainer.ale("x0").values.round(3)
+        array([[-1.625, -1.125,  0.875,  1.875]])
+        """
         from .ale import ale
 
         return ale(
@@ -194,7 +241,17 @@ class Explainer(Background):
     def iter_ale(
         self, features: Any, *, bins: Any = None, order: Any = None, subgroup: Any = None, output: Any = None
     ) -> Iterator[ALE]:
-        """Yield ``ale`` as it grows; the last one is exact."""
+        """Yield ``ale`` as it grows; the last one is exact.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> *_, last = explainer.iter_ale("x0")
+        >>> last.complete
+        True
+        """
         from .ale import iter_ale
 
         return iter_ale(self, features, bins=bins, order=order, subgroup=subgroup, output=output)
@@ -213,6 +270,16 @@ class Explainer(Background):
         """Return one curve per level of another feature; ``levels`` are how many groups, cut points, or the levels.
 
         See ``pdp_widgets.explain.comparison.by_group``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> grouped = explainer.by_group("x0", "x1", levels=[0.5])
+        >>> grouped.levels, grouped.average[:, 0].round(3)
+        (('<= 0.5', '> 0.5'), array([[0.   , 0.   , 0.   , 0.   ],
+               [0.   , 1.333, 2.667, 4.   ]]))
         """
         from .comparison import by_group
 
@@ -232,6 +299,14 @@ class Explainer(Background):
         """Return observed outcome, prediction and residual near each grid point of a feature; needs ``y``.
 
         See ``pdp_widgets.explain.residuals.observed``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X, y=[0, 0, 4, 3])
+        >>> explainer.observed("x0").residual
+        array([[0., 0., 0., 0.]])
         """
         from .residuals import observed
 
@@ -241,6 +316,14 @@ class Explainer(Background):
         """Return how far the curve of a feature, or the surface of a pair, can be trusted, with hints in plain words.
 
         See ``pdp_widgets.explain.trust.trust``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> explainer.trust("x0").heterogeneity.round(3)
+        array([0.791])
         """
         from .trust import trust
 
@@ -260,6 +343,16 @@ class Explainer(Background):
         """Return every importance of features in one table: partial dependence, total effect, disagreement, permutation.
 
         See ``pdp_widgets.explain.importance.importance``; permutation importance needs ``y``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X, y=[0, 0, 4, 3])
+        >>> explainer.importance().sort("pdi").to_frame()[["feature", "pdi", "heterogeneity"]].round(3)
+          feature    pdi  heterogeneity
+        0      x0  0.412          0.791
+        1      x1  0.373          0.791
         """
         from .importance import importance
 
@@ -269,7 +362,16 @@ class Explainer(Background):
         )  # fmt: skip
 
     def iter_importance(self, features: Sequence[Any] | None = None, **options: Any) -> Iterator[Importance]:
-        """Yield ``importance`` as it grows, feature by feature; options are its."""
+        """Yield ``importance`` as it grows, feature by feature; options are its.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> [growing.features_done for growing in explainer.iter_importance(["x1"])][-1]
+        1
+        """
         from .importance import iter_importance
 
         return iter_importance(self, features, **options)
@@ -288,6 +390,13 @@ class Explainer(Background):
         """Return readable splits of the rows that remove most disagreement of a feature's curves.
 
         See ``pdp_widgets.explain.regions.regions``. A region works as ``subgroup=`` anywhere.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+        >>> print(Explainer(lambda X: X[:, 0] * np.sign(X[:, 1]), X).regions("x0").splits[0].feature)
+        x1
         """
         from .regions import regions
 
@@ -309,6 +418,16 @@ class Explainer(Background):
         """Return each feature's best first split, the one that removes most disagreement first.
 
         See ``pdp_widgets.explain.regions.suggestions``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+        >>> found = Explainer(lambda X: X[:, 0] * np.sign(X[:, 1]), X).suggestions()
+        >>> found.to_frame()[["feature", "removed"]].round(2)
+          feature  removed
+        0      x0     1.00
+        1      x1     0.73
         """
         from .regions import suggestions
 
@@ -331,6 +450,15 @@ class Explainer(Background):
         """Return Friedman's H-statistics: of features with all others, of pairs, and in total.
 
         See ``pdp_widgets.explain.interaction.interactions``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> explainer.interactions().to_frame()[["feature_1", "feature_2", "h2", "strength"]].round(3)
+          feature_1 feature_2    h2  strength
+        0        x0        x1  0.02      0.25
         """
         from .interaction import interactions
 
@@ -345,7 +473,16 @@ class Explainer(Background):
         subgroup: Any = None,
         output: Any = None,
     ) -> Iterator[Interactions]:
-        """Yield ``interactions`` as they grow: first without pairs, then pair by pair, the most promising first."""
+        """Yield ``interactions`` as they grow: first without pairs, then pair by pair, the most promising first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> [growing.pairs_done for growing in explainer.iter_interactions()]
+        [0, 1]
+        """
         from .interaction import iter_interactions
 
         return iter_interactions(self, features, pairs=pairs, rows=rows, subgroup=subgroup, output=output)
@@ -356,6 +493,14 @@ class Explainer(Background):
         """Return the H-statistic of one set of two or more features.
 
         See ``pdp_widgets.explain.interaction.interaction``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> explainer.interaction("x0", "x1").strength.round(3)
+        array([0.25])
         """
         from .interaction import interaction
 
@@ -364,7 +509,16 @@ class Explainer(Background):
     def interaction_rows(
         self, features: Sequence[Any] | None = None, *, pairs: Any = None, rows: int | None = 500
     ) -> int:
-        """Return how many rows the model will be asked about for ``interactions``; 0 with exact sums over trees."""
+        """Return how many rows the model will be asked about for ``interactions``; 0 with exact sums over trees.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> explainer.interaction_rows()
+        48
+        """
         from .interaction import interaction_rows
 
         return interaction_rows(self, features, pairs=pairs, rows=rows)
@@ -379,7 +533,19 @@ class Explainer(Background):
         output: Any = None,
         progress: bool | None = None,
     ) -> NullDistribution:
-        """Return how large interactions get by chance; see ``pdp_widgets.explain.null.interaction_null``."""
+        """Return how large interactions get by chance; see ``pdp_widgets.explain.null.interaction_null``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X = np.random.default_rng(0).normal(size=(50, 2))
+        >>> y = X[:, 0] + X[:, 1]
+        >>> null = Explainer(LinearRegression().fit(X, y), X, y).interaction_null(repeats=5)
+        >>> null.to_frame()[["feature_1", "feature_2", "strength", "strength_95"]]
+          feature_1 feature_2  strength  strength_95
+        0        x0        x1       0.0          0.0
+        """
         from .null import interaction_null
 
         return interaction_null(
@@ -398,7 +564,17 @@ class Explainer(Background):
         interactions: Interactions | None = None,
         progress: bool | None = None,
     ) -> InteractionNetwork:
-        """Return which features act together; see ``pdp_widgets.explain.network.interaction_network``."""
+        """Return which features act together; see ``pdp_widgets.explain.network.interaction_network``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> explainer.interaction_network().edges[["feature_1", "feature_2", "share"]].round(3)
+          feature_1 feature_2  share
+        0        x0        x1   0.14
+        """
         from .network import interaction_network
 
         return interaction_network(
@@ -412,13 +588,29 @@ class Explainer(Background):
         """Return features used, strength of interactions, complexity of main effects.
 
         See ``pdp_widgets.explain.complexity.complexity``; ``compare_complexity`` there puts several models side by side.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(200, 2))
+        >>> Explainer(lambda X: X[:, 0] - X[:, 1], X).complexity().main_effect_complexity
+        1.0
         """
         from .complexity import complexity
 
         return complexity(self, bins=bins, subgroup=subgroup, output=output, progress=progress)
 
     def greenwell(self, first: Any, second: Any, *, subgroup: Any = None, output: Any = None) -> pd.DataFrame:
-        """Return Greenwell's measure of interaction; see ``pdp_widgets.explain.greenwell.greenwell``."""
+        """Return Greenwell's measure of interaction; see ``pdp_widgets.explain.greenwell.greenwell``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> explainer.greenwell("x0", "x1")["greenwell"].round(3).tolist()
+        [1.291]
+        """
         from .greenwell import greenwell
 
         return greenwell(self, first, second, subgroup=subgroup, output=output)
@@ -437,6 +629,15 @@ class Explainer(Background):
         """Return the joint effect of two features as constant, main effects and interaction.
 
         See ``pdp_widgets.explain.decomposition.decompose``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], X)
+        >>> parts = explainer.decompose("x0", "x1", reference="first")
+        >>> parts.constant, parts.interaction[0, -1]
+        (array([0.]), array([0., 3., 6.]))
         """
         from .decomposition import decompose
 
