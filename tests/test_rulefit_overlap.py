@@ -130,3 +130,16 @@ def test_several_outputs():
     assert {"coefficient output 0", "coefficient output 1"} <= set(found.of(0).columns)
     assert found.to_frame()["output"].nunique() == 2
     np.testing.assert_allclose(found.net(output=1)["net"].sum(), found.net(output="output 1")["net"].sum())
+
+
+def test_rows_without_weight_do_not_count():
+    X, rules = example()
+    weights = np.ones(10)
+    weights[3] = 0  # the one row for which x > 2, and not x > 3
+    of = rules.overlap(X, weights=weights).of("x > 3").set_index("text")
+    assert of["relation"][["x > 2", "x >= 3", "x <= 2", "x > 5"]].tolist() == [
+        "equal",
+        "equal",
+        "complement",
+        "contains",
+    ]

@@ -172,15 +172,15 @@ class Overlap:
             chosen[np.atleast_1d(given)] = True
         else:
             chosen = rows_of(rows, self.table)
-        packed = np.packbits(self.masks[chosen], axis=1)
-        if not packed.shape[1]:
-            packed = np.zeros((len(packed), 1), np.uint8)
-        combinations, count = np.unique(packed, axis=0, return_counts=True)
-        holds = np.unpackbits(combinations, axis=1, count=max(len(a), 1))[:, : len(a)].astype(bool)
+        picked = self.masks[chosen]
+        packed = np.packbits(picked, axis=1)
+        _, first, count = np.unique([row.tobytes() for row in packed], return_index=True, return_counts=True)
+        holds = picked[first]
+        texts = [term.text for term in self._terms]
         frame = pd.DataFrame(
             {
                 "n": count,
-                "terms": [tuple(self._terms[b].text for b in np.flatnonzero(mask)) for mask in holds],
+                "terms": [tuple(texts[b] for b in np.flatnonzero(mask)) for mask in holds],
                 "net": holds @ a,
                 "up": holds @ np.maximum(a, 0),
                 "down": holds @ np.minimum(a, 0),

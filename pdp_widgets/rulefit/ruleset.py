@@ -18,6 +18,8 @@ from .terms import Rule, Term
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pdp_widgets.inputs import FeatureTable
+
     from .importance import LocalImportance, RuleImportance
     from .overlap import Overlap
     from .row import RowExplanation
@@ -161,7 +163,7 @@ class RuleSet:
 
     # ---- predicting ----------------------------------------------------------------------
 
-    def table(self, X: Any) -> Any:
+    def table(self, X: Any) -> FeatureTable:
         """Return X as a ``FeatureTable`` of at least the columns used; arrays are read by position."""
         return table_of(X, self.features, self.feature_names)
 
