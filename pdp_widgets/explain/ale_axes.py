@@ -280,7 +280,7 @@ def similarity(
     n_levels = int(level.max()) + 1
     most = int(np.clip(2e8 / n_levels**2, 50, _MOST_POINTS))
     total = np.zeros((n_levels, n_levels))
-    for other in _others(table, feature):
+    for other in others_of(table, feature):
         seen = table.observed(other)
         values, at = np.unique(seen.codes[rows], return_inverse=True)
         if len(values) > most:
@@ -303,7 +303,7 @@ def similarity(
     return total
 
 
-def _others(table: FeatureTable, feature: Feature) -> list[Feature]:
+def others_of(table: FeatureTable, feature: Feature) -> list[Feature]:
     """Return all features but one, also those that are not explained."""
     found = {other.name: other for other in table.features.values()}
     covered = {j for other in found.values() for j in other.columns}

@@ -14,7 +14,7 @@ import numpy as np
 from pdp_widgets.compute import Moments
 from pdp_widgets.inputs import InputError, find_output
 
-from .ale_axes import _others, chosen_features
+from .ale_axes import chosen_features, others_of
 from .association import association, beyond, binned, effective_rows, outside, values_at
 from .explanation import MODEL, context
 from .grids import PAIR_GRID_SIZE, at_least
@@ -161,7 +161,7 @@ def _of_feature(
     good = np.isfinite(curves).all(axis=(0, 2))
     sample, curves = sample[good], curves[:, good]
     weights = _weights(explainer, sample)
-    others = _others(table, feature)
+    others = others_of(table, feature)
     numbers, deviations = _variation(curves, _density(explainer, grid, order), weights)
     errors = _errors(curves, numbers.pop("levels"), weights, _weights(explainer, order), explainer)
     partners, partner_share = _partners(table, others, sample, deviations, weights)
