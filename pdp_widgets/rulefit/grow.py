@@ -7,6 +7,7 @@ found by the sparse fit. Trees of the user's own ensemble come from ``generator`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -148,6 +149,8 @@ def grow(
     straight = tuple(np.append(np.arange(len(values), dtype=float), np.nan) for values in ranks.values)
     mean = np.average(y, weights=weights)
     score = np.full(n, mean if family == "squared" else logit(mean))
+    # Where scikit-learn's trees cannot be told, rules that move both ways are still left out of the harvest.
+    constraints = signs if signs.any() and (whole or _monotone_takes_missing()) else None
     trees = []
     with config_context(skip_parameter_validation=True):
         for n_leaves in draw_sizes(how.max_rules, how.tree_size, rng):
@@ -162,7 +165,7 @@ def grow(
                 max_leaf_nodes=n_leaves,
                 max_depth=how.max_conditions,
                 min_samples_leaf=smallest,
-                monotonic_cst=signs if signs.any() else None,
+                monotonic_cst=constraints,
                 random_state=int(rng.integers(2**31)),
             )
             # Unchecked rows are taken as they are, but for missing values: those are looked for by the check.
@@ -251,6 +254,16 @@ def _newton(
     slope = np.bincount(leaf, weights * residual, n_nodes)
     curvature = np.bincount(leaf, weights * probability * (1 - probability), n_nodes)
     return np.divide(slope, curvature, out=np.zeros(n_nodes), where=curvature > 1e-12 * weights.sum())
+
+
+@cache
+def _monotone_takes_missing() -> bool:
+    """Return whether scikit-learn's trees take missing values beside directions, which 1.6 did not."""
+    try:
+        DecisionTreeRegressor(monotonic_cst=[1]).fit([[np.nan], [0.0]], [0.0, 1.0])
+    except ValueError:
+        return False
+    return True
 
 
 def _require(name: str, given: object, holds: bool, expected: str) -> None:
