@@ -13,6 +13,10 @@
 //   selection       [data-testid=selection-text] (an input: read .value), selection-n (data-n), clear, invert, undo,
 //                   redo, apply, mode-replace|add|remove, from, to (ends of the range)
 //   panels          [data-testid=panel-NAME][data-state][data-stale], compute-NAME
+//   interactions    additive, view-matrix|network, measure-strength|h2, seriate, more, pair-rows; partners (a list) with
+//                   partner (data-name, data-strength), partners-all; matrix with data-size (px of a cell), data-features (JSON, in the
+//                   order drawn), data-at="ROW,COLUMN"; network with data-nodes (JSON: {name, x, y, r, label} in px of its own box),
+//                   data-edges (number drawn), data-at; edges-least (slider), edges-text, pair-read (the read-out)
 //   toolbar         output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
 //                   cancel, ice, centered, status (busy, stopped), nokernel, failed
 //   messages        toolbar-error, selection-error, ends-error, curve-error, curve-message (a note), page-error, wait,
@@ -23,6 +27,7 @@ import type { HostModel } from "./model";
 import { StaticModel } from "./record";
 import type { PageRecord } from "./seen";
 import { messageOf, Store } from "./store";
+import interactions from "./styles/interactions.css";
 import panels from "./styles/panels.css";
 import css from "./styles.css";
 import { watchScheme } from "./theme";
@@ -56,7 +61,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Partial dependence");
   const style = doc.createElement("style");
-  style.textContent = css + panels;
+  style.textContent = css + panels + interactions;
   const body = doc.createElement("div");
   body.className = "pdpw-body";
   root.append(style, body);

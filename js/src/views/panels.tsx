@@ -2,11 +2,12 @@
 
 import type { FunctionComponent } from "preact";
 import type { PanelName } from "../model";
+import { Interactions } from "./interactions";
 import type { Ui } from "./ui";
 
 type View = FunctionComponent<{ ui: Ui }>;
 
 /** Beside the curves. */
-export const SIDE: [PanelName, View][] = [];
+export const SIDE: [PanelName, View][] = [["interactions", Interactions]];
 /** Below the columns. */
 export const BELOW: [PanelName, View][] = [];
