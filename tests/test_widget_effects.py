@@ -136,7 +136,7 @@ def test_groups_of_a_condition_are_the_rows_where_it_holds_and_the_others(make):
     assert w.by == "temp < 14"
     cold = (X["temp"] < 14).to_numpy()
     levels = shown(w)["groups"]["levels"]
-    assert [level["label"] for level in levels] == ["temp < 14", "(temp >= 14 | temp.isna())"]
+    assert [level["label"] for level in levels] == ["temp < 14", "temp >= 14 or missing"]
     for level, mask in zip(levels, (cold, ~cold), strict=True):
         assert level["n"] == mask.sum()
         np.testing.assert_allclose(level["values"], brute(X[mask], "n", range(6)))
@@ -209,7 +209,7 @@ def test_other_side_in_plain_words():
         flipped = other_side(node, table)
         np.testing.assert_array_equal(flipped.mask(table), ~node.mask(table))
         assert flipped.text == other
-    assert in_words("`a b` == 'N' & c in ['x', 'y']") == "a b = N & c in [x, y]"
+    assert in_words("`a b` == 'N' & c in ['x', 'y']") == "a b = N and c in [x, y]"
     assert sum(int(group.mask.sum()) for group in groups_of(explainer, "temp")[0]) == len(X)
 
 

@@ -17,8 +17,12 @@
 //                   partner (data-name, data-strength), partners-all; matrix with data-size (px of a cell), data-features (JSON, in the
 //                   order drawn), data-at="ROW,COLUMN"; network with data-nodes (JSON: {name, x, y, r, label} in px of its own box),
 //                   data-edges (number drawn), data-at; edges-least (slider), edges-text, pair-read (the read-out)
+//   head            effect-pd, effect-ale, ice, centered, slope, classes, observed (buttons with aria-pressed), by, color-by
+//                   (selects), lines-legend; curves carry data-overlays="KEY,..." (ale, ale-selection, ale-rest, group-N, class-N)
+//   hints           hints (list; li[data-kind][data-severity]), effects-note, regions, region[data-condition] with region-select and
+//                   region-split, regions-more, rows-agree, elsewhere, elsewhere-feature
 //   toolbar         output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
-//                   cancel, ice, centered, status (busy, stopped), nokernel, failed
+//                   cancel, status (busy, stopped), nokernel, failed
 //   messages        toolbar-error, selection-error, ends-error, curve-error, curve-message (a note), page-error, wait,
 //                   spoken, readout, hint; measure (the header's importance or disagreement)
 
@@ -27,6 +31,7 @@ import type { HostModel } from "./model";
 import { StaticModel } from "./record";
 import type { PageRecord } from "./seen";
 import { messageOf, Store } from "./store";
+import effects from "./styles/effects.css";
 import interactions from "./styles/interactions.css";
 import panels from "./styles/panels.css";
 import css from "./styles.css";
@@ -61,7 +66,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Partial dependence");
   const style = doc.createElement("style");
-  style.textContent = css + panels + interactions;
+  style.textContent = css + effects + panels + interactions;
   const body = doc.createElement("div");
   body.className = "pdpw-body";
   root.append(style, body);

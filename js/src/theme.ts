@@ -59,6 +59,7 @@ export interface Palette {
   /** Text size in px, and how much wider than normal lines are drawn. */
   text: number;
   unit: number;
+  dark: boolean;
 }
 
 /** The tokens of styles.css as canvas needs them. */
@@ -79,5 +80,6 @@ export function palette(root: HTMLElement): Palette {
     font: style.fontFamily || "sans-serif",
     text: Number.parseFloat(style.fontSize) || 12,
     unit: large ? 1.4 : 1,
+    dark: root.dataset.theme === "dark",
   };
 }

@@ -1,23 +1,20 @@
 // Paints the curves: a base layer that changes with the data, an overlay that changes with the brush and the pointer.
 
-import { count } from "../geometry/format";
-import { dodge } from "../geometry/hit";
 import type { Condition } from "../model";
 import type { Shown } from "../store";
 import type { Palette } from "../theme";
 import { layered } from "./layers";
+import { colourOf, endOf, type Label, markOverlays, paintLabels, paintObserved, paintOverlays } from "./overlays";
+import { dot, halfMark, LANE_HALF, meanPath, sideOf } from "./paths";
 import { firstOf, type Scene, toX } from "./scene";
 
 type Ctx = CanvasRenderingContext2D;
 
-const DASH = [4, 4];
-/** The background's colour around a mean, which keeps it apart from the pale lines below. */
-const HALO = 3;
-/** Half a mark in the lane of the missing level of a number axis. */
-const LANE_HALF = 5;
 /** However many lines lie over each other, they stay paler than a mean. */
 const MOST_INK = 0.36;
 const MOST_CHOSEN = 0.44;
+/** Colours that are to be told apart need more. */
+const MOST_TINTED = 0.6;
 
 /** One row's line, broken at NaN and at the missing level of a number axis. */
 function rowPath(ctx: Ctx, scene: Scene, row: number): void {
@@ -53,107 +50,27 @@ function rowPath(ctx: Ctx, scene: Scene, row: number): void {
   }
 }
 
-/** A mean curve: solid where there is data, dashed where it is thin or its own side is; levels as marks. */
-function meanPath(
-  ctx: Ctx,
-  scene: Scene,
-  { average: values, thin: few }: { average: ArrayLike<number>; thin?: ArrayLike<number> | null },
-  colour: string,
-  width: number,
-  shift: number,
-  casing: string,
-): void {
-  const { px, y, curve, centered, bands } = scene;
-  const first = firstOf(values, centered);
-  const n = Math.min(px.length, values.length);
-  const at = (k: number) => y(values[k] - first);
-  const known = (k: number) => !Number.isNaN(values[k]) && (bands !== null || k !== curve.missing);
-  const thin = (k: number) => curve.thin?.[k] === 1 || few?.[k] === 1;
-  ctx.save();
-  ctx.strokeStyle = colour;
-  ctx.fillStyle = colour;
-  ctx.lineCap = "round";
-  if (bands) {
-    const half = halfMark(bands.width);
-    for (let k = 0; k < n; k++) if (known(k)) levelMark(ctx, px[k] + shift, at(k), half, width, thin(k), casing);
-  } else {
-    let k = 0;
-    while (k < n - 1) {
-      if (!known(k) || !known(k + 1)) {
-        k++;
-        continue;
-      }
-      const dashed = thin(k) || thin(k + 1);
-      ctx.beginPath();
-      ctx.moveTo(px[k], at(k));
-      while (k < n - 1 && known(k) && known(k + 1) && (thin(k) || thin(k + 1)) === dashed) {
-        ctx.lineTo(px[k + 1], at(k + 1));
-        k++;
-      }
-      // A fine edge in the background's colour keeps the line apart from the pale ones below.
-      // Between dashes one sees what lies below, be it the same curve of other rows.
-      ctx.setLineDash(dashed ? DASH : []);
-      ctx.lineCap = "butt";
-      ctx.strokeStyle = casing;
-      ctx.lineWidth = width + HALO;
-      ctx.stroke();
-      ctx.lineCap = dashed ? "butt" : "round";
-      ctx.strokeStyle = colour;
-      ctx.lineWidth = width;
-      ctx.stroke();
-      ctx.setLineDash([]);
-    }
-    // Points that no line reaches.
-    for (k = 0; k < n; k++)
-      if (known(k) && !(k > 0 && known(k - 1)) && !(k < n - 1 && known(k + 1))) dot(ctx, px[k], at(k), width * 1.5);
-    if (curve.missing >= 0 && !Number.isNaN(values[curve.missing]))
-      levelMark(ctx, px[curve.missing] + shift, at(curve.missing), LANE_HALF, width, thin(curve.missing), casing);
-  }
-  ctx.restore();
-}
-
-/** Three marks side by side are as wide as the bar below; where that is too narrow for three they lie over each other. */
-const NARROW = 20;
-const gapOf = (width: number) => Math.min(3, width * 0.06);
-const halfMark = (width: number) => (width < NARROW ? width / 2 : (width - 2 * gapOf(width)) / 6);
-/** How far the selection and the rest stand beside all rows. */
-function sideOf({ bands }: Scene): number {
-  if (!bands) return 2 * LANE_HALF + 2;
-  return bands.width < NARROW ? 0 : 2 * halfMark(bands.width) + gapOf(bands.width);
-}
-
-function levelMark(ctx: Ctx, x: number, y: number, half: number, width: number, hollow: boolean, casing: string): void {
-  const colour = ctx.strokeStyle;
-  ctx.beginPath();
-  ctx.moveTo(x - half, y);
-  ctx.lineTo(x + half, y);
-  ctx.lineCap = "butt";
-  ctx.strokeStyle = casing;
-  ctx.lineWidth = width + HALO;
-  ctx.stroke();
-  ctx.strokeStyle = colour;
-  ctx.lineWidth = width;
-  ctx.setLineDash(hollow ? [3, 3] : []);
-  ctx.stroke();
-  ctx.setLineDash([]);
-}
-
-function dot(ctx: Ctx, x: number, y: number, radius: number): void {
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, Math.PI * 2);
-  ctx.fill();
-}
-
 /** How pale a line among `n` lines is. */
 const paleness = (n: number, most: number, strength: number) => Math.min(most, strength / Math.sqrt(Math.max(1, n)));
 
-/** Single rows' lines on a layer of their own, at most so opaque. */
-function rowLines(ctx: Ctx, scene: Scene, rows: ArrayLike<number>, colour: string, width: number, most: number): void {
+/** Single rows' lines on a layer of their own, at most so opaque; in one colour, or in one per sampled row. */
+function rowLines(
+  ctx: Ctx,
+  scene: Scene,
+  rows: ArrayLike<number>,
+  colour: string | string[],
+  width: number,
+  most: number,
+): void {
+  const several = typeof colour !== "string";
   layered(ctx, most, (layer) => {
-    layer.strokeStyle = colour;
+    if (!several) layer.strokeStyle = colour;
     layer.lineWidth = width;
-    layer.globalAlpha = paleness(rows.length, 1, 2 / most);
-    for (let i = 0; i < rows.length; i++) rowPath(layer, scene, rows[i]);
+    layer.globalAlpha = paleness(rows.length, 1, (several ? 5 : 2) / most);
+    for (let i = 0; i < rows.length; i++) {
+      if (several) layer.strokeStyle = colour[rows[i]];
+      rowPath(layer, scene, rows[i]);
+    }
   });
 }
 
@@ -194,7 +111,7 @@ function errorBand(ctx: Ctx, scene: Scene, colours: Palette): void {
 }
 
 export function paintCurvesBase(ctx: Ctx, scene: Scene, colours: Palette): void {
-  const { left, right, top, bottom, y, yTicks, curve, missingAt } = scene;
+  const { left, right, top, bottom, y, yTicks, missingAt } = scene;
   const u = colours.unit;
   ctx.font = `${colours.text * 0.92}px ${colours.font}`;
   ctx.textBaseline = "middle";
@@ -210,7 +127,7 @@ export function paintCurvesBase(ctx: Ctx, scene: Scene, colours: Palette): void 
     ctx.fillStyle = colours.muted;
     ctx.fillText(yTicks.labels[i], left - 6, py);
   });
-  if (scene.centered) {
+  if (scene.centered || (scene.steps && y.domain[0] < 0 && y.domain[1] > 0)) {
     const py = Math.round(y(0)) + 0.5;
     ctx.strokeStyle = colours.faint;
     ctx.beginPath();
@@ -232,10 +149,18 @@ export function paintCurvesBase(ctx: Ctx, scene: Scene, colours: Palette): void 
   ctx.beginPath();
   ctx.rect(left, top - 4, right - left + 2, bottom - top + 8);
   ctx.clip();
-  if (scene.lines) rowLines(ctx, scene, scene.rows, colours.ink, 0.9 * u, MOST_INK);
+  if (scene.lines)
+    rowLines(ctx, scene, scene.rows, scene.tints ?? colours.ink, 0.9 * u, scene.tints ? MOST_TINTED : MOST_INK);
   errorBand(ctx, scene, colours);
   ctx.restore();
-  meanPath(ctx, scene, { average: curve.average }, colours.ink, 2.5 * u, 0, colours.bg);
+  allRows(ctx, scene, colours);
+}
+
+/** The partial dependence of all rows; as a thin line where something else is the subject. */
+function allRows(ctx: Ctx, scene: Scene, colours: Palette): void {
+  const all = { average: scene.curve.average };
+  if (scene.faint) meanPath(ctx, scene, all, colours.muted, 1.2 * colours.unit, 0, colours.bg);
+  else meanPath(ctx, scene, all, colours.ink, 2.5 * colours.unit, 0, colours.bg);
 }
 
 export interface Rect {
@@ -244,6 +169,7 @@ export interface Rect {
 }
 
 export interface CurvesOverlay {
+  measure(text: string): number;
   shown: Shown | null;
   mask: ArrayLike<number> | null;
   /** Grid index under the pointer, or -1. */
@@ -267,12 +193,15 @@ export function paintCurvesOverlay(ctx: Ctx, scene: Scene, colours: Palette, ove
     rowLines(ctx, scene, chosen, colours.selection, u, MOST_CHOSEN);
   }
   const side = sideOf(scene);
-  if (shown) {
+  if (shown && scene.faint) allRows(ctx, scene, colours);
+  else if (shown) {
     meanPath(ctx, scene, shown.rest, colours.rest, 2 * u, side, colours.bg);
     // All rows stay the boldest line, above the rest and below the selection.
-    meanPath(ctx, scene, { average: curve.average }, colours.ink, 2.5 * u, 0, colours.bg);
+    allRows(ctx, scene, colours);
     meanPath(ctx, scene, shown.selection, colours.selection, 2.5 * u, -side, colours.bg);
   }
+  paintOverlays(ctx, scene, colours);
+  paintObserved(ctx, scene, colours);
   if (over.row >= 0) {
     ctx.strokeStyle = colours.bg;
     ctx.lineWidth = 3 * u;
@@ -300,13 +229,16 @@ export function paintCurvesOverlay(ctx: Ctx, scene: Scene, colours: Palette, ove
       ctx.fillStyle = colour;
       dot(ctx, px[over.at] + shift, y(value), 3.2 * u);
     };
-    if (shown) mark(shown.rest.average, colours.rest, separate ? side : 0);
-    mark(curve.average, colours.ink, 0);
-    if (shown) mark(shown.selection.average, colours.selection, separate ? -side : 0);
+    const sides = scene.faint ? null : shown;
+    if (sides) mark(sides.rest.average, colours.rest, separate ? side : 0);
+    mark(curve.average, scene.faint ? colours.muted : colours.ink, 0);
+    if (sides) mark(sides.selection.average, colours.selection, separate ? -side : 0);
+    markOverlays(ctx, scene, colours, over.at);
   }
 
   for (const condition of over.conditions)
     if (
+      !scene.steps &&
       condition.type === "ice" &&
       condition.feature === curve.feature &&
       condition.output === curve.output &&
@@ -314,7 +246,7 @@ export function paintCurvesOverlay(ctx: Ctx, scene: Scene, colours: Palette, ove
     )
       rectangle(ctx, scene, colours, condition, false);
   if (over.rect) rectangle(ctx, scene, colours, over.rect, true);
-  directLabels(ctx, scene, colours, shown);
+  paintLabels(ctx, scene, colours, labelsOf(scene, colours, shown), over.measure);
 }
 
 function rectangle(ctx: Ctx, scene: Scene, colours: Palette, rect: Rect, live: boolean): void {
@@ -332,46 +264,34 @@ function rectangle(ctx: Ctx, scene: Scene, colours: Palette, rect: Rect, live: b
   ctx.restore();
 }
 
-/** Names at the lines' ends instead of a legend. */
-function directLabels(ctx: Ctx, scene: Scene, colours: Palette, shown: Shown | null): void {
-  const { curve, y, right, top } = scene;
-  let last = scene.left;
-  const end = (values: ArrayLike<number>): number => {
-    const order = Array.from(scene.px, (_, k) => k).sort((a, b) => scene.px[b] - scene.px[a]);
+/** What stands at the lines' ends. */
+function labelsOf(scene: Scene, colours: Palette, shown: Shown | null): Label[] {
+  const { curve } = scene;
+  const order = Array.from(scene.px, (_, k) => k).sort((a, b) => scene.px[b] - scene.px[a]);
+  const end = (values: ArrayLike<number>) => {
     const k = order.find((i) => !Number.isNaN(values[i]));
-    if (k === undefined) return Number.NaN;
-    last = Math.max(last, scene.px[k]);
-    return y(values[k] - firstOf(values, scene.centered));
+    if (k === undefined) return { x: Number.NaN, y: Number.NaN };
+    return { x: scene.px[k], y: scene.y(values[k] - firstOf(values, scene.centered)) };
   };
-  const about = shown && !shown.exact ? "≈ " : "";
-  const labels = [{ name: "all rows", n: curve.rows, at: end(curve.average), colour: colours.ink, about: "" }];
-  if (shown) {
+  const faint = scene.faint ? colours.muted : colours.ink;
+  const labels: Label[] = [
+    { name: scene.title, n: scene.faint ? null : curve.rows, colour: faint, swatch: false, ...end(curve.average) },
+  ];
+  if (shown && !scene.faint) {
     const { selection, rest } = shown;
-    labels.push({ name: "selection", n: selection.n, at: end(selection.average), colour: colours.selection, about });
-    labels.push({ name: "rest", n: rest.n, at: end(rest.average), colour: colours.rest, about });
+    const common = { about: !shown.exact, swatch: false };
+    labels.push({ name: "selection", n: selection.n, colour: colours.selection, ...common, ...end(selection.average) });
+    labels.push({ name: "rest", n: rest.n, colour: colours.rest, ...common, ...end(rest.average) });
   }
-  const visible = labels.filter((l) => !Number.isNaN(l.at));
-  const line = colours.text * 1.12;
-  const places = dodge(
-    visible.map((l) => l.at - line),
-    line * 2 + 4,
-    top - line * 0.5,
-    scene.height - line * 2,
-  );
-  ctx.textAlign = "left";
-  ctx.textBaseline = "middle";
-  // Right where the lines end, if that is before the end of the axis.
-  const x = Math.min(right, last + (scene.bands ? scene.bands.width / 2 + 2 : 0)) + 8;
-  ctx.lineWidth = 4;
-  ctx.strokeStyle = colours.bg;
-  visible.forEach((label, i) => {
-    const py = places[i] + line * 0.5;
-    ctx.fillStyle = label.colour;
-    ctx.font = `600 ${colours.text * 0.92}px ${colours.font}`;
-    ctx.strokeText(label.name, x, py);
-    ctx.fillText(label.name, x, py);
-    ctx.font = `${colours.text * 0.88}px ${colours.font}`;
-    ctx.strokeText(`${label.about}n ${count(label.n)}`, x, py + line);
-    ctx.fillText(`${label.about}n ${count(label.n)}`, x, py + line);
-  });
+  for (const overlay of scene.overlays) {
+    const swatch = typeof overlay.hue === "number";
+    labels.push({
+      name: overlay.name,
+      n: overlay.n,
+      colour: colourOf(overlay, colours),
+      swatch,
+      ...endOf(scene, overlay),
+    });
+  }
+  return labels;
 }

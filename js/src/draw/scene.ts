@@ -3,10 +3,29 @@
 
 import { axisPositions } from "../geometry/conditions";
 import { numberTicks, type Ticks, ticksOf, wholeOf } from "../geometry/format";
+import type { Observed, Overlay } from "../geometry/overlays";
 import { picks } from "../geometry/resample";
 import { type Bands, bands, extent, type Linear, linear, padded, union } from "../geometry/scale";
+import type { Steps } from "../geometry/slope";
 import type { Curve, Ice } from "../model";
 import type { Shown } from "../store";
+
+/** A curve beside the partial dependence, with px of its points. */
+export type Placed = Overlay & { px: Float64Array };
+
+/** What is to be seen beside the focused curve and its lines. */
+export interface Beside {
+  overlays: Overlay[];
+  observed: Observed | null;
+  /** A colour per sampled row; null for ink. */
+  tints: string[] | null;
+  /** Slopes are drawn; null for values. */
+  steps: Steps | null;
+  /** What the curve of all rows is called. */
+  title: string;
+}
+
+export const ALONE: Beside = { overlays: [], observed: null, tints: null, steps: null, title: "all rows" };
 
 export interface Scene {
   curve: Curve;
@@ -41,7 +60,19 @@ export interface Scene {
   tilted: boolean;
   /** px one level label may take. */
   labelRoom: number;
+  overlays: Placed[];
+  observed: Observed | null;
+  tints: string[] | null;
+  steps: Steps | null;
+  title: string;
+  /** Something else is the subject: the partial dependence stands behind it. */
+  faint: boolean;
 }
+
+/** Slopes of trees are spikes: the axis leaves out the most extreme share of the lines' values. */
+const SPIKES = 0.02;
+/** px that a group's name may take, in units of the text size. */
+const LONGEST_LABEL = 11;
 
 export const MOST_LINES = 200;
 
@@ -55,6 +86,7 @@ export function yExtent(
   rows: Int32Array,
   shown: Shown | null,
   centered: boolean,
+  beside: Beside = ALONE,
 ): [number, number] | null {
   const first = firstOf(curve.average, centered);
   const shift = (values: ArrayLike<number>, by: number) => Float64Array.from(values, (v) => v - by);
@@ -64,10 +96,18 @@ export function yExtent(
     range = union(range, extent(Float64Array.from(average, (v, i) => v - (stderr[i] || 0))));
     range = union(range, extent(Float64Array.from(average, (v, i) => v + (stderr[i] || 0))));
   }
-  if (shown)
+  for (const { values } of beside.overlays) range = union(range, extent(values));
+  if (beside.observed) range = union(range, extent(beside.observed.outcome, beside.observed.predicted));
+  if (shown && !beside.overlays.some(({ kind }) => kind === "ale"))
     for (const side of [shown.selection.average, shown.rest.average])
       range = union(range, extent(shift(side, firstOf(side, centered))));
-  if (lines) {
+  if (lines && beside.steps) {
+    const all: number[] = [];
+    for (const row of rows) for (let k = 0; k < lines.k; k++) all.push(lines.values[row * lines.k + k]);
+    const values = Float64Array.from(all.filter(Number.isFinite)).sort();
+    const at = (share: number) => values[Math.round(share * (values.length - 1))];
+    if (values.length > 0) range = union(range, [at(SPIKES), at(1 - SPIKES)]);
+  } else if (lines) {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
     for (const row of rows) {
@@ -108,6 +148,7 @@ export interface SceneInput {
   rows: Int32Array;
   text: number;
   measure(text: string): number;
+  beside?: Beside;
 }
 
 export function rowsToDraw(lines: Ice | null): Int32Array {
@@ -115,7 +156,7 @@ export function rowsToDraw(lines: Ice | null): Int32Array {
 }
 
 export function makeScene(input: SceneInput): Scene {
-  const { curve, lines, centered, width, height, text, measure, rows } = input;
+  const { curve, lines, centered, width, height, text, measure, rows, beside = ALONE } = input;
   const isBands = curve.kind === "category";
   const n = curve.x.length;
   const top = Math.round(text * 0.9);
@@ -125,7 +166,12 @@ export function makeScene(input: SceneInput): Scene {
   const yTicks = numberTicks(yDomain, Math.max(3, Math.min(7, Math.floor(height / (text * 4)))));
   const yWidth = Math.max(...yTicks.labels.map(measure), measure("0.00"));
   const left = Math.ceil(yWidth + text);
-  const labels = Math.max(measure("selection"), measure("all rows"), measure("n 10,000"));
+  const widest = (texts: string[]) => Math.max(0, ...texts.map(measure));
+  const names = beside.overlays.map(({ name }) => name);
+  const labels = Math.max(
+    widest(["selection", "all rows", "n 10,000"]),
+    Math.min(widest([...names, beside.title]), text * LONGEST_LABEL) + (names.length > 0 ? text * 1.2 : 0),
+  );
   const right = Math.max(left + 40, width - Math.ceil(labels + text * 1.2));
 
   const separate = !isBands && curve.missing >= 0;
@@ -190,6 +236,15 @@ export function makeScene(input: SceneInput): Scene {
     yTicks,
     tilted,
     labelRoom,
+    overlays: beside.overlays.map((overlay) => ({
+      ...overlay,
+      px: Float64Array.from(overlay.x, (v) => (levels ? levels.center(v) : Number.isNaN(v) ? missingAt : x(v))),
+    })),
+    observed: beside.observed,
+    tints: beside.tints,
+    steps: beside.steps,
+    title: beside.title,
+    faint: beside.overlays.some(({ kind }) => kind === "ale"),
   };
 }
 

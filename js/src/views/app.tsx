@@ -7,7 +7,9 @@ import type { Curve } from "../model";
 import { messageOf, type Store } from "../store";
 import { Curves } from "./curves";
 import { Distribution } from "./distribution";
+import { EffectControls, LinesLegend } from "./effects";
 import { DISAGREEMENT, Features, IMPORTANCE } from "./features";
+import { Hints, Regions } from "./hints";
 import { useValue } from "./hooks";
 import { BELOW, SIDE } from "./panels";
 import { Readout } from "./readout";
@@ -100,7 +102,8 @@ function Focus({ ui }: { ui: Ui }) {
   const wanted = useValue(() => store.public.feature.value);
   const waiting = useValue(() => store.waiting.value);
   const wait = useValue(() => waitText(store, wanted, waiting, curve), [wanted, waiting, curve]);
-  const centered = useValue(() => store.public.centered.value);
+  const steps = useValue(() => ui.steps.value);
+  const centered = useValue(() => store.public.centered.value && ui.steps.value === null);
   const info = useValue(() => store.info.value);
   const message = useValue(() => store.messages.value.curve);
   const disagrees = useValue(() => store.public.sort_by.value === "heterogeneity");
@@ -148,9 +151,11 @@ function Focus({ ui }: { ui: Ui }) {
           </span>
         )}
       </div>
+      <EffectControls ui={ui} />
       <div class="pdpw-ylabel pdpw-muted" data-testid="ylabel" title={subject}>
-        {subject}
+        {steps ? `slope of ${subject} per ${steps.per}` : subject}
         {curve && centered ? `, change from ${curve.feature} = ${firstX(curve)}` : ""}
+        <LinesLegend ui={ui} />
       </div>
       {curve?.error && (
         <p class="pdpw-strip pdpw-error" role="alert" data-testid="curve-error">
@@ -174,6 +179,8 @@ function Focus({ ui }: { ui: Ui }) {
         </div>
         <Distribution ui={ui} />
       </div>
+      <Hints ui={ui} />
+      <Regions ui={ui} />
     </div>
   );
 }

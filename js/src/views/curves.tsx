@@ -28,22 +28,24 @@ export function Curves({ ui }: { ui: Ui }) {
     },
     over(ctx, scene, node) {
       const hover = ui.hover.peek();
-      const shown = store.shown.peek();
+      const shown = ui.shown.peek();
       const draft = store.brush.draft.peek();
       paintCurvesOverlay(ctx, scene, ui.colours.peek(), {
         shown,
+        measure: ui.measure.peek(),
         mask: store.mask.peek(),
         at: hover.at,
         row: hover.row,
         rect: ui.rect.peek(),
         conditions: draft?.condition.type === "ice" ? [] : store.selection.peek().conditions,
       });
+      node.dataset.overlays = scene.overlays.map(({ key }) => key).join(",");
       node.dataset.shown = shown ? (draft ? "draft" : shown.exact ? "exact" : "sample") : "";
     },
     follow() {
       ui.hover.value;
       ui.rect.value;
-      store.shown.value;
+      ui.shown.value;
       store.mask.value;
       store.selection.value;
     },
@@ -86,7 +88,8 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
     y: rect.y,
     centered: scene.centered,
   });
-  const seen = (scene: Scene) => `${scene.curve.feature}\0${scene.curve.output}\0${scene.centered}`;
+  const seen = ({ curve, centered, steps }: Scene) =>
+    `${curve.feature}\0${curve.output}\0${centered}\0${steps !== null}`;
   const sorted = (a: number, b: number): [number, number] => (a <= b ? [a, b] : [b, a]);
 
   node.addEventListener(
@@ -119,6 +122,10 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
         return;
       }
       if (!drag.moved && Math.hypot(x - drag.x, y - drag.y) < 4) return;
+      if (scene.steps) {
+        store.say("curve", "Slopes cannot be selected: switch slope off, then drag over the lines.");
+        return;
+      }
       if (!store.lines.peek()) {
         store.say("curve", "The single lines are not there yet: wait a moment, then drag again.");
         return;
@@ -184,7 +191,7 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
         const rect = ui.rect.peek();
         ui.rect.value = null;
         if (rect) store.brush.select(store.brush.mode.peek(), condition(scene, rect));
-      } else if (event.key === " " && store.lines.peek()) {
+      } else if (event.key === " " && store.lines.peek() && !scene.steps) {
         keyed = true;
         ui.rect.value = firstRect(ui, scene);
         store.brush.draft.value = { op: store.brush.mode.peek(), condition: condition(scene, ui.rect.value) };
@@ -218,8 +225,10 @@ function listen(ui: Ui, node: HTMLElement, signal: AbortSignal): void {
 function spokenAt(ui: Ui, scene: Scene, at: number): string {
   const { curve, centered } = scene;
   const value = (values: ArrayLike<number>) => fmt(values[at] - firstOf(values, centered));
-  const shown = ui.store.shown.peek();
-  const parts = [`${curve.feature} ${xText(scene, at)}`, `all rows ${value(curve.average)}`];
+  const shown = scene.faint ? null : ui.shown.peek();
+  const parts = [`${curve.feature} ${xText(scene, at)}`, `${scene.title} ${value(curve.average)}`];
+  for (const { name, onGrid } of scene.overlays)
+    if (!Number.isNaN(onGrid[at])) parts.push(`${name} ${fmt(onGrid[at])}`);
   if (shown) parts.push(`selection ${value(shown.selection.average)}`, `rest ${value(shown.rest.average)}`);
   return parts.join(", ");
 }

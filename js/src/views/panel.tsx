@@ -41,7 +41,8 @@ export function Panel({ ui, name, title, about, filled, controls, children }: Pa
   );
 }
 
-function Line({ ui, name, status, filled }: { ui: Ui; name: PanelName; status: Status | null; filled: boolean }) {
+/** How far a panel is, and what to do. */
+export function Line({ ui, name, status, filled }: { ui: Ui; name: PanelName; status: Status | null; filled: boolean }) {
   const { store } = ui;
   const host = useValue(() => store.host.value);
   const compute = (text: string) => (

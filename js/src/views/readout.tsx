@@ -1,7 +1,9 @@
 // The read-out beside the pointer: x, every curve's value with its n, and the row whose line is near.
 
-import { firstOf, type Scene } from "../draw/scene";
+import { colourOf } from "../draw/overlays";
+import { firstOf, type Scene, toX } from "../draw/scene";
 import { count, fmt, fmtOn } from "../geometry/format";
+import { nearest } from "../geometry/hit";
 import { useValue } from "./hooks";
 import type { Ui } from "./ui";
 
@@ -13,23 +15,62 @@ export function xText(scene: Scene, at: number): string {
   return fmtOn(curve, curve.x[at], scene.xDomain[1] - scene.xDomain[0]);
 }
 
+const ORDER: { [key: string]: number } = { ale: 0, sel: 1, rest: 2 };
+
+/** How far the pointer may be from an observed mean that is read, in px. */
+const NEAR = 24;
+
+/** The observed mean nearest to a grid point. */
+function observedAt(scene: Scene, at: number) {
+  const { observed, px } = scene;
+  if (!observed) return null;
+  const xs = Float64Array.from(observed.x, (v) => (Number.isNaN(v) ? scene.missingAt : toX(scene, v)));
+  const k = nearest(xs, px[at]);
+  if (k < 0 || Math.abs(xs[k] - px[at]) > NEAR) return null;
+  const error = observed.stderr[k] > 0 ? ` ± ${fmt(observed.stderr[k], 2)}` : "";
+  return {
+    outcome: `${fmt(observed.outcome[k])}${error}`,
+    predicted: fmt(observed.predicted[k]),
+    n: count(observed.n[k]),
+  };
+}
+
 export function Readout({ ui }: { ui: Ui }) {
   const { store } = ui;
   const scene = useValue(() => ui.scene.value);
   const hover = useValue(() => ui.hover.value);
-  const shown = useValue(() => store.shown.value);
+  const sides = useValue(() => ui.shown.value);
   const sample = useValue(() => store.sample.value);
   if (!scene || hover.at < 0 || hover.at >= scene.curve.x.length) return null;
   const { curve, centered, lines } = scene;
+  const shown = scene.faint ? null : sides;
   const value = (values: ArrayLike<number>) => fmt(values[hover.at] - firstOf(values, centered));
   const stderr = curve.rows < curve.total && !centered ? (curve.stderr?.[hover.at] ?? 0) : 0;
-  const rows: [string, string, string, string][] = [
-    ["all", "all rows", value(curve.average) + (stderr > 0 ? ` ± ${fmt(stderr, 2)}` : ""), count(curve.rows)],
+  const rows: [string, string, string, string, string?][] = [
+    ["all", scene.title, value(curve.average) + (stderr > 0 ? ` ± ${fmt(stderr, 2)}` : ""), count(curve.rows)],
   ];
   if (shown) {
     const about = shown.exact ? "" : "≈ ";
     rows.push(["sel", "selection", about + value(shown.selection.average), count(shown.selection.n)]);
     rows.push(["rest", "rest", about + value(shown.rest.average), count(shown.rest.n)]);
+  }
+  const beside: typeof rows = [];
+  for (const overlay of scene.overlays) {
+    const at = overlay.onGrid[hover.at];
+    if (Number.isNaN(at)) continue;
+    const { hue, n } = overlay;
+    const colour = typeof hue === "number" ? colourOf(overlay, ui.colours.peek()) : undefined;
+    const key = hue === "selection" ? "sel" : hue === "rest" ? "rest" : overlay.key;
+    beside.push([key, overlay.name, fmt(at), n === null ? "" : count(n), colour]);
+  }
+  // The subject first, then the selection and the rest, as everywhere.
+  const ale = beside.filter(([key]) => !/^(group|class)/.test(key)).sort((a, b) => ORDER[a[0]] - ORDER[b[0]]);
+  rows.unshift(...ale);
+  rows.push(...beside.filter((row) => !ale.includes(row)));
+  const seen = observedAt(scene, hover.at);
+  if (seen) {
+    rows.push(["observed", "observed", seen.outcome, seen.n]);
+    rows.push(["predicted", "predicted there", seen.predicted, ""]);
   }
   let line = "";
   if (lines && hover.row >= 0) {
@@ -63,11 +104,14 @@ export function Readout({ ui }: { ui: Ui }) {
       </div>
       <table>
         <tbody>
-          {rows.map(([key, name, text, n]) => (
+          {rows.map(([key, name, text, n, colour]) => (
             <tr key={key} data-key={key}>
-              <th scope="row">{name}</th>
+              <th scope="row">
+                {colour && <span class="pdpw-swatch" style={{ background: colour }} />}
+                {name}
+              </th>
               <td>{text}</td>
-              <td class="pdpw-muted">n {n}</td>
+              <td class="pdpw-muted">{n && `n ${n}`}</td>
             </tr>
           ))}
         </tbody>

@@ -61,21 +61,6 @@ function Output({ ui }: { ui: Ui }) {
   );
 }
 
-function Toggle(props: { on: boolean; name: string; title: string; testid: string; flip(): void }) {
-  return (
-    <button
-      type="button"
-      class="pdpw-toggle"
-      aria-pressed={props.on}
-      data-testid={props.testid}
-      title={props.title}
-      onClick={props.flip}
-    >
-      {props.name}
-    </button>
-  );
-}
-
 function share(progress: Progress): number {
   return progress.total > 0 ? Math.max(0, Math.min(1, progress.done / progress.total)) : 0;
 }
@@ -90,8 +75,6 @@ export function Toolbar({ ui }: { ui: Ui }) {
   const busy = useValue(() => store.busy.value);
   const host = useValue(() => store.host.value);
   const message = useValue(() => store.messages.value.toolbar);
-  const centered = useValue(() => store.public.centered.value);
-  const showIce = useValue(() => store.public.show_ice.value);
   const running = host === "kernel" && progress.state === "running";
   const stopped = host === "kernel" && progress.state === "stopped";
   const sampled = useValue(() => store.sample.value?.rows.length ?? store.ice.value?.m ?? 0);
@@ -129,20 +112,6 @@ export function Toolbar({ ui }: { ui: Ui }) {
           </button>
         )}
         <span class="pdpw-space" />
-        <Toggle
-          testid="ice"
-          name="ICE"
-          on={showIce}
-          title="One pale line per sampled row (individual conditional expectation)"
-          flip={() => store.set("show_ice", !showIce)}
-        />
-        <Toggle
-          testid="centered"
-          name="centred"
-          on={centered}
-          title="Every line minus its own first value"
-          flip={() => store.set("centered", !centered)}
-        />
         {info?.model && (
           <span class="pdpw-model pdpw-muted" title={info.model}>
             {info.model}

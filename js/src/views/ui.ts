@@ -3,10 +3,13 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Rect } from "../draw/curves";
 import { measurer } from "../draw/layers";
-import { makeScene, rowsToDraw, type Scene, Sticky, yExtent } from "../draw/scene";
-import type { Op } from "../model";
+import { type Beside, makeScene, rowsToDraw, type Scene, Sticky, yExtent } from "../draw/scene";
+import { overlaysOf } from "../geometry/overlays";
+import { type Steps, slopeCurve, slopeLines, slopePart, stepsOf } from "../geometry/slope";
+import { groupTints, type Tints, tintsOf } from "../geometry/tints";
+import type { Curve, Ice, Op, Pictures } from "../model";
 import { keyOf } from "../seen";
-import type { Store } from "../store";
+import type { Shown, Store } from "../store";
 import { type Palette, palette, type Scheme } from "../theme";
 
 export interface Hover {
@@ -33,7 +36,20 @@ export class Ui {
   readonly wrongEnd = signal<{ end: "low" | "high"; text: string } | null>(null);
   /** For screen readers: what a key just did. */
   readonly spoken = signal("");
+  /** All outputs' curves over each other. */
+  readonly classes = signal(false);
+  readonly observing = signal(false);
+  /** Hints put away, of the feature in focus. */
+  readonly dismissed = signal<{ feature: string; kinds: string[] }>({ feature: "", kinds: [] });
   readonly colours: ReadonlySignal<Palette>;
+  /** What stands beside the curve on screen; null while that is of another one. */
+  readonly effects: ReadonlySignal<Pictures["effects"] | null>;
+  /** Where slopes are drawn; null for values. */
+  readonly steps: ReadonlySignal<Steps | null>;
+  /** Both sides as they are drawn. */
+  readonly shown: ReadonlySignal<Shown | null>;
+  /** How single rows' lines are coloured; null for ink. */
+  readonly tints: ReadonlySignal<Tints | null>;
   readonly scene: ReadonlySignal<Scene | null>;
   readonly measure: ReadonlySignal<(text: string) => number>;
 
@@ -54,34 +70,101 @@ export class Ui {
       return measurer(`${text * 0.92}px ${font}`);
     });
     const sticky = new Sticky();
-    const lines = computed(() => (store.public.show_ice.value ? store.lines.value : null));
+    const { centered, show_ice, effect, by, color_by, derivative, panels } = store.public;
+    this.effects = computed(() => {
+      const picture = panels.value.includes("effects") ? store.pictures.effects.value : null;
+      const curve = store.curve.value;
+      return picture && picture.feature === curve?.feature && picture.output === curve?.output ? picture : null;
+    });
+    this.steps = computed(() => {
+      const curve = store.curve.value;
+      return derivative.value && curve ? stepsOf(curve) : null;
+    });
+    const curve = computed((): Curve | null => {
+      const steps = this.steps.value;
+      return store.curve.value && steps ? slopeCurve(store.curve.value, steps) : store.curve.value;
+    });
+    const lines = computed((): Ice | null => {
+      const found = show_ice.value ? store.lines.value : null;
+      return found && this.steps.value ? slopeLines(found, this.steps.value) : found;
+    });
+    this.shown = computed(() => {
+      const found = store.shown.value;
+      const steps = this.steps.value;
+      if (!found || !steps) return found;
+      return { ...found, selection: slopePart(found.selection, steps), rest: slopePart(found.rest, steps) };
+    });
+    this.tints = computed(() => {
+      const picture = this.effects.value;
+      const m = store.lines.value?.m;
+      const { dark, muted } = this.colours.value;
+      const known = (values: ArrayLike<number> | undefined) => values?.length === m;
+      const classes = this.classes.value && picture?.outputs != null;
+      const groups = !classes && picture?.groups?.by === by.value ? picture.groups : null;
+      const colour = picture?.colour?.feature === color_by.value ? picture.colour : null;
+      // A hue is a class, a group or a level, never two of them at once.
+      if (colour && known(colour.values) && !(colour.labels && (classes || groups)))
+        return tintsOf(colour, dark, muted);
+      return groups && known(groups.codes) ? groupTints(groups.codes, dark, muted) : null;
+    });
+    const beside = computed((): Beside => {
+      const own = store.curve.value;
+      const steps = this.steps.value;
+      const picture = this.effects.value;
+      const classes = this.classes.value && picture?.outputs != null;
+      const wanted = {
+        effect: effect.value,
+        by: by.value,
+        classes,
+        centered: centered.value && !steps,
+        steps,
+        selection: store.selection.value.text === "" ? 0 : store.selection.value.id,
+      };
+      const overlays = own && picture ? overlaysOf(own, picture, wanted) : [];
+      const ale = overlays.some(({ kind }) => kind === "ale");
+      return {
+        overlays,
+        steps,
+        // Changes from a first value, and slopes, are not observed.
+        observed: this.observing.value && !steps && !centered.value ? (picture?.observed ?? null) : null,
+        tints: this.tints.value?.rows ?? null,
+        title: classes ? (own?.output ?? "") : ale ? "PD" : "all rows",
+      };
+    });
     const rows = computed(() => rowsToDraw(lines.value));
     // Apart from the scene, and the same object while the numbers are: a brush that does not widen the axis leaves the
     // scene and the base layer alone.
     const range = computed(() => {
-      const curve = store.curve.value;
-      if (!curve || curve.x.length === 0) return null;
-      const { centered, show_ice } = store.public;
+      const shape = curve.value;
+      if (!shape || shape.x.length === 0) return null;
+      const { overlays, observed, steps } = beside.value;
       // While rows come in or a brush moves the axis may only grow; an act of the person's, or the end, sets it anew.
-      const grow = curve.rows < curve.total || store.brush.draft.value !== null;
-      const key = [keyOf(curve.feature, curve.output), centered.value, show_ice.value, curve.x.length].join("|");
-      return sticky.update(key, grow, yExtent(curve, lines.value, rows.value, store.shown.value, centered.value));
+      const grow = shape.rows < shape.total || store.brush.draft.value !== null;
+      const what = [overlays.map(({ key }) => key), observed !== null, steps !== null, centered.value, show_ice.value];
+      const key = [keyOf(shape.feature, shape.output), ...what, shape.x.length].join("|");
+      const relative = centered.value && !steps;
+      return sticky.update(
+        key,
+        grow,
+        yExtent(shape, lines.value, rows.value, this.shown.value, relative, beside.value),
+      );
     });
     this.scene = computed(() => {
-      const curve = store.curve.value;
+      const shape = curve.value;
       const width = this.width.value;
-      if (!curve || curve.x.length === 0 || width < 120) return null;
+      if (!shape || shape.x.length === 0 || width < 120) return null;
       const text = this.colours.value.text;
       return makeScene({
-        curve,
+        curve: shape,
         lines: lines.value,
-        centered: store.public.centered.value,
+        centered: centered.value && this.steps.value === null,
         width,
         height: Math.round(Math.max(text * 15, Math.min(width * 0.52, text * 27))),
         range: range.value,
         rows: rows.value,
         text,
         measure: this.measure.value,
+        beside: beside.value,
       });
     });
   }

@@ -22,6 +22,15 @@ MOST_GROUPS = 8
 """Levels that have a curve: colours for more could not be told apart."""
 
 _QUOTED = re.compile(r"'[^'\\]*'|`[^`]*`")
+_OR_MISSING = re.compile(r"\(([^()|]+) \| [^()|]+\.isna\(\)\)")
+_WORDS = {
+    " == ": " = ",
+    " != ": " is not ",
+    ".isna()": " is missing",
+    ".notna()": " is known",
+    " & ": " and ",
+    " | ": " or ",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +90,10 @@ def other_side(node: Node, table: FeatureTable) -> Node:
 
 def in_words(condition: str) -> str:
     """Return a condition as one reads it: ``workday = N`` instead of ``workday == 'N'``."""
-    plain = _QUOTED.sub(lambda found: found[0][1:-1], condition)
-    return plain.replace(" == ", " = ").replace(" != ", " is not ")
+    plain = _QUOTED.sub(lambda found: found[0][1:-1], _OR_MISSING.sub(r"\1 or missing", condition))
+    for sign, word in _WORDS.items():
+        plain = plain.replace(sign, word)
+    return plain
 
 
 def _group(node: Node, table: FeatureTable) -> Group:

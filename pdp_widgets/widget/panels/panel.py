@@ -35,7 +35,7 @@ class View:
     sample: np.ndarray | None
     """Rows whose own curves the page holds."""
     color_by: str = ""
-    """The feature whose values colour the single rows\' lines; empty for none."""
+    """The feature whose values colour the single rows' lines; empty for none."""
     partner: str | None = None
     """The feature that the focused one is shown with when nobody has chosen a pair; None as long as that is not known."""
 

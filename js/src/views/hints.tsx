@@ -1,0 +1,214 @@
+// Under the curves: what to know before believing them, and by which condition the rows divide that disagree.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { count, fmt } from "../geometry/format";
+import type { RegionSplit } from "../model";
+import { useValue } from "./hooks";
+import { Line } from "./panel";
+import type { Ui } from "./ui";
+
+/** Strokes on a field of 14 x 14. */
+const ICONS: { [kind: string]: string } = {
+  heterogeneity: "M2 7 C5 7 7 4 12 2 M2 7 C6 7 8 7 12 7 M2 7 C5 7 7 10 12 12",
+  association: "M1.5 7 a3.5 3.5 0 1 0 7 0 a3.5 3.5 0 1 0 -7 0 M5.5 7 a3.5 3.5 0 1 0 7 0 a3.5 3.5 0 1 0 -7 0",
+  outside: "M2 2 H9 V9 H2 Z M11.5 12 h.5",
+  thin: "M2 12 H12 M3 12 V4 M6 12 V6 M9 12 V10",
+  error: "M7 2 V12 M4 2 H10 M4 12 H10",
+  region: "M7 2 V12 M2 4 H5 M9 10 H12",
+};
+
+function Icon({ kind }: { kind: string }) {
+  return (
+    <svg class="pdpw-icon" viewBox="0 0 14 14" aria-hidden="true">
+      <path d={ICONS[kind] ?? ICONS.error} />
+    </svg>
+  );
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+const share = (value: number | null) => (value === null ? "–" : `${Math.round(100 * value)} %`);
+
+export function Hints({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const feature = useValue(() => store.curve.value?.feature ?? "");
+  const hints = useValue(() => ui.effects.value?.hints ?? null);
+  const notes = useValue(() => ui.effects.value?.notes ?? []);
+  const dismissed = useValue(() => ui.dismissed.value);
+  const status = useValue(() => store.pictures.effects.value?.status ?? null);
+  const open = useValue(() => store.public.panels.value.includes("effects"));
+  if (!open) return null;
+  const gone = dismissed.feature === feature ? dismissed.kinds : [];
+  const visible = hints?.filter((hint) => !gone.includes(hint.kind)) ?? [];
+  const troubled = status !== null && ["ask", "failed"].includes(status.state);
+  return (
+    <>
+      {troubled && <Line ui={ui} name="effects" status={status} filled />}
+      {notes.map((note) => (
+        <p key={note} class="pdpw-strip" data-testid="effects-note">
+          {sentence(note)}
+        </p>
+      ))}
+      {visible.length > 0 && (
+        <ul class="pdpw-hints" aria-label="Before you believe this curve" data-testid="hints">
+          {visible.map(({ kind, severity, text, about }) => (
+            <li key={kind} class="pdpw-hintline" data-kind={kind} data-severity={severity}>
+              <Icon kind={kind} />
+              <span title={about}>{sentence(text)}</span>
+              <button
+                type="button"
+                class="pdpw-dismiss"
+                aria-label={`Dismiss: ${text}`}
+                title="Put this hint away"
+                onClick={() => {
+                  ui.dismissed.value = { feature, kinds: [...gone, kind] };
+                }}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const MOST_ELSEWHERE = 4;
+
+export function Regions({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const open = useValue(() => store.public.panels.value.includes("regions"));
+  const picture = useValue(() => store.pictures.regions.value);
+  const curve = useValue(() => store.curve.value);
+  const disagree = useValue(() => ui.effects.value?.hints?.some(({ kind }) => kind === "heterogeneity") ?? false);
+  const [whole, setWhole] = useState(false);
+  if (!open || !picture) return null;
+  const { status, here, all } = picture;
+  if (status.state === "ask" || status.state === "failed")
+    return <Line ui={ui} name="regions" status={status} filled={false} />;
+  if (picture.feature !== curve?.feature || picture.output !== curve?.output || !here) return null;
+  const shown = whole ? here.splits : here.splits.slice(0, 1);
+  const elsewhere = (all ?? []).filter((one) => one.feature !== picture.feature);
+  return (
+    <div class="pdpw-regions" data-testid="regions">
+      {shown.map((split) => (
+        <SplitLine
+          key={split.within + split.condition}
+          ui={ui}
+          split={split}
+          disagree={disagree}
+          basis={
+            here.rows < here.rows_total
+              ? `, from the curves of ${count(here.rows)} of ${count(here.rows_total)} rows`
+              : ""
+          }
+        >
+          {split === here.splits[0] && here.splits.length > 1 && (
+            <button
+              type="button"
+              class="pdpw-toggle"
+              data-testid="regions-more"
+              aria-expanded={whole}
+              title="How the two sides divide further"
+              onClick={() => setWhole(!whole)}
+            >
+              {whole ? "less" : `${here.splits.length - 1} more`}
+            </button>
+          )}
+        </SplitLine>
+      ))}
+      {here.splits.length === 0 && (
+        <p class="pdpw-hintline pdpw-muted" data-testid="rows-agree" title={sentence(here.reason)}>
+          <Icon kind="region" />
+          {disagree
+            ? "No split into two explains the disagreement"
+            : "Rows agree: no split makes the curves more alike"}
+        </p>
+      )}
+      {elsewhere.length > 0 && (
+        <p class="pdpw-elsewhere pdpw-muted" data-testid="elsewhere">
+          Rows also disagree in the curves of
+          {elsewhere.slice(0, MOST_ELSEWHERE).map((one) => (
+            <button
+              key={one.feature}
+              type="button"
+              data-testid="elsewhere-feature"
+              title={`Curves of ${one.feature} differ: a split at ${one.label} removes ${share(one.removed)} of the disagreement, ${fmt(one.size)} in the unit of the prediction`}
+              onClick={() => store.set("feature", one.feature)}
+            >
+              {one.feature} <span class="pdpw-muted">by {one.by}</span>
+            </button>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface SplitProps {
+  ui: Ui;
+  split: RegionSplit;
+  /** Rows are said to disagree. */
+  disagree: boolean;
+  /** On how many rows it stands, where these are not all. */
+  basis: string;
+  children?: ComponentChildren;
+}
+
+function SplitLine({ ui, split, disagree, basis, children }: SplitProps) {
+  const { store } = ui;
+  const { within, condition, gain, gain_check, sides } = split;
+  const by = useValue(() => store.public.by.value);
+  const live = useValue(() => store.host.value === "kernel");
+  const selected = useValue(() => store.selection.value.text);
+  const on = by === condition;
+  const at = `at ${sides[0].label} removes ${share(gain)}`;
+  return (
+    <p class="pdpw-hintline" data-testid="region" data-condition={condition}>
+      <Icon kind="region" />
+      <span
+        title={`Share of the squared heterogeneity that two mean curves instead of one remove; ${share(gain_check)} on rows that the split was not found on${basis}`}
+      >
+        {within
+          ? `Where ${within}, a split ${at}`
+          : disagree
+            ? `Split ${at} of the disagreement`
+            : `Rows mostly agree; a split ${at} of what disagreement there is`}
+      </span>
+      <span class="pdpw-sides">
+        {sides.map(({ text, label, n }) => (
+          <button
+            key={text}
+            type="button"
+            class="pdpw-toggle"
+            data-testid="region-select"
+            aria-pressed={selected === text}
+            title={`Select the ${count(n)} rows where ${label}`}
+            onClick={() => void store.ask(selected === text ? "clear" : "query", selected === text ? {} : { text })}
+          >
+            {label} <span class="pdpw-muted">n {count(n)}</span>
+          </button>
+        ))}
+        {!within && (
+          <button
+            type="button"
+            class="pdpw-toggle"
+            data-testid="region-split"
+            aria-pressed={on}
+            disabled={!live && !on}
+            title={live ? "One curve for either side" : "Needs Python: run the cell first"}
+            onClick={() => {
+              ui.classes.value = false;
+              store.set("by", on ? "" : condition);
+            }}
+          >
+            two curves
+          </button>
+        )}
+        {children}
+      </span>
+    </p>
+  );
+}
