@@ -149,9 +149,9 @@ describe("the network", () => {
       { x: 0, y: 0, r: 5 },
       { x: 100, y: 0, r: 5 },
     ];
-    const scene = { nodes, links: [{ pair: 7, a: 0, b: 1, share: 1 }] } as unknown as Scene;
-    expect(markAt(scene, 4, 3)).toEqual({ node: 0 });
-    expect(markAt(scene, 50, 4)).toEqual({ link: 0 });
+    const scene = { features: [3, 8], nodes, links: [{ a: 0, b: 1, share: 1 }] } as unknown as Scene;
+    expect(markAt(scene, 4, 3)).toEqual([3, 3]);
+    expect(markAt(scene, 50, 4)).toEqual([3, 8]);
     expect(markAt(scene, 50, 40)).toBeNull();
     expect(distanceToEdge(110, 0, nodes[0], nodes[1])).toBe(10);
     expect(distanceToEdge(50, 7, nodes[0], nodes[1])).toBe(7);

@@ -6,8 +6,6 @@ import { clip } from "./layers";
 import { mix, type Ramps } from "./matrix";
 
 export interface Link {
-  /** The pair. */
-  pair: number;
   /** Positions among the nodes. */
   a: number;
   b: number;
@@ -25,24 +23,28 @@ export interface Scene {
   box: Box;
 }
 
-export type Mark = { node: number } | { link: number } | null;
+/** Two features, or one twice. */
+type Two = [number, number];
 
-/** What is at a place: a circle before a line. */
-export function markAt({ nodes, links }: Scene, x: number, y: number): Mark {
+export const endsOf = ({ features }: Scene, { a, b }: Link): Two => [features[a], features[b]];
+
+/** The feature or the pair at a place: a circle before a line. */
+export function markAt(scene: Scene, x: number, y: number): Two | null {
+  const { features, nodes, links } = scene;
   let node = -1;
   let near = 4;
   nodes.forEach((o, k) => {
     const d = Math.hypot(x - o.x, y - o.y) - o.r;
     if (d < near) [near, node] = [d, k];
   });
-  if (node >= 0) return { node };
+  if (node >= 0) return [features[node], features[node]];
   let link = -1;
   near = 6;
   links.forEach(({ a, b }, k) => {
     const d = distanceToEdge(x, y, nodes[a], nodes[b]);
     if (d < near) [near, link] = [d, k];
   });
-  return link < 0 ? null : { link };
+  return link < 0 ? null : endsOf(scene, links[link]);
 }
 
 export const lineWidth = (share: number, unit: number): number =>
@@ -51,20 +53,21 @@ export const lineWidth = (share: number, unit: number): number =>
 export function paintNetwork(
   ctx: CanvasRenderingContext2D,
   scene: Scene,
-  at: Mark,
+  at: Two | null,
   focus: number,
-  pair: number,
+  pair: Two | null,
   colours: Palette,
   ramp: Ramps,
   measure: (text: string) => number,
 ): void {
   const { nodes, links, features, names, labels } = scene;
-  const link = at && "link" in at ? at.link : -1;
-  const node = at && "node" in at ? at.node : -1;
+  const within = (two: Two | null, one: number, other: number) => two?.includes(one) && two.includes(other);
+  const alone = at && at[0] === at[1] ? at[0] : -1;
   // The weakest first, so that strong ones lie on top.
   for (let k = links.length - 1; k >= 0; k--) {
     const { a, b, share } = links[k];
-    const strong = k === link || links[k].pair === pair || a === node || b === node;
+    const ends = endsOf(scene, links[k]);
+    const strong = within(at, ...ends) || within(pair, ...ends) || ends.includes(alone);
     ctx.lineWidth = lineWidth(share, colours.unit);
     ctx.strokeStyle = strong ? colours.ink : mix(ramp.pair, 0.25 + 0.75 * share);
     ctx.beginPath();
@@ -75,18 +78,17 @@ export function paintNetwork(
   ctx.textBaseline = "top";
   ctx.textAlign = "left";
   nodes.forEach(({ x, y, r }, k) => {
-    const strong = k === node || features[k] === focus;
-    const ends = link >= 0 && (links[link].a === k || links[link].b === k);
+    const strong = at?.includes(features[k]) || features[k] === focus;
     ctx.beginPath();
     ctx.arc(x, y, r, 0, 2 * Math.PI);
     ctx.fillStyle = mix(ramp.own, 0.62);
     ctx.fill();
-    ctx.lineWidth = (strong || ends ? 2 : 1) * colours.unit;
-    ctx.strokeStyle = strong || ends ? colours.ink : colours.bg;
+    ctx.lineWidth = (strong ? 2 : 1) * colours.unit;
+    ctx.strokeStyle = strong ? colours.ink : colours.bg;
     ctx.stroke();
   });
   nodes.forEach(({ x, y, r }, k) => {
-    const strong = k === node || features[k] === focus || (link >= 0 && (links[link].a === k || links[link].b === k));
+    const strong = at?.includes(features[k]) || features[k] === focus;
     let label = labels[k];
     const text = clip(names[k], 110 * colours.unit, measure);
     // A name without room of its own is shown while it is pointed at.

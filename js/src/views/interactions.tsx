@@ -9,12 +9,11 @@ import { describe, type Pairing, pairing } from "./pairing";
 import { Panel } from "./panel";
 import type { Ui } from "./ui";
 
-const ABOUT =
-  "Which features act together in the model: over all rows, whatever is selected (Friedman’s H-statistics of all pairs)";
-export const STRENGTH =
-  "Strength: how far the joint effect of two features is from the sum of their own effects: a standard deviation over the rows, in the unit of the prediction";
+const ABOUT = "Which features act together: Friedman’s H of all pairs, over all rows whatever is selected";
+const STRENGTH =
+  "How far the joint effect of two features is from the sum of their own: standard deviation over the rows, in the prediction’s unit";
 const SHARE =
-  "Share of the joint effect’s variance that is interaction (H²); large shares of tiny joint effects mean little";
+  "Share of the joint effect’s variance that is interaction (H²); it says little where the joint effect is tiny";
 const FEW = 5;
 
 export function Interactions({ ui }: { ui: Ui }) {
@@ -60,7 +59,7 @@ function Says({ ui, state }: Props) {
   const statistic =
     h2 === null
       ? ""
-      : `1 − total H² = ${fmt(1 - h2)}${stderr === null ? "" : ` ± ${fmt(stderr)}`}: the share of the predictions’ variance that the features’ own effects add up to; the rest is interaction. Over all rows, whatever is selected.`;
+      : `1 − total H² = ${fmt(1 - h2)}${stderr === null ? "" : ` ± ${fmt(stderr)}`}: share of the predictions’ variance that is a sum of the features’ own effects`;
   return (
     <p class="pdpw-says">
       {h2 !== null && (
@@ -270,13 +269,13 @@ function Key({ state }: { state: Pairing }) {
         <i class="pdpw-ramp" aria-hidden="true" />
         pair, 0 to {measure === "h2" ? percent(scale, 1) : fmt(scale)}
       </span>
-      <span title="Own effect: the standard deviation of a feature’s partial dependence over the rows">
+      <span title="Standard deviation of a feature’s partial dependence over the rows">
         <i class="pdpw-ramp" data-own="true" aria-hidden="true" />
         own effect, to {fmt(own)}
       </span>
       {!complete(p) && <span>hatched: not computed</span>}
       {flagged && (
-        <span title="Share above 100 %: the average over all combinations of values differs much from the data (H² > 1)">
+        <span title="Shares above 100 % (H² > 1) come from features that depend on each other">
           <i class="pdpw-corner" aria-hidden="true" />
           dependent features
         </span>

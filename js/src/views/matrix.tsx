@@ -7,6 +7,8 @@ import { CanvasView } from "./canvas";
 import type { Pairing, Two } from "./pairing";
 import type { Ui } from "./ui";
 
+const STEPS: Record<string, Cell> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
 export function Matrix({ ui, state }: { ui: Ui; state: Pairing }) {
   let grid: Grid | null = null;
   const names = () => state.order.peek().map((i) => state.pairs.peek()!.features[i]);
@@ -47,42 +49,18 @@ export function Matrix({ ui, state }: { ui: Ui; state: Pairing }) {
     node.dataset.features = JSON.stringify(picture.names);
     node.dataset.at = picture.at?.join(",") ?? "";
   };
-  const listen = (node: HTMLElement, signal: AbortSignal) => {
-    const place = (event: MouseEvent): Two | null => {
-      const box = node.getBoundingClientRect();
-      const cell = grid && cellAt(grid, event.clientX - box.left, event.clientY - box.top);
-      if (!cell) return null;
-      const two = twoOf(cell);
-      return two[0] === two[1] || state.pair(two) >= 0 ? two : null;
-    };
-    node.addEventListener("pointermove", (event) => state.point(place(event)), { signal });
-    for (const gone of ["pointerleave", "blur"]) node.addEventListener(gone, () => state.point(null), { signal });
-    node.addEventListener(
-      "click",
-      (event) => {
-        const two = place(event);
-        if (two) state.open(two);
-      },
-      { signal },
-    );
-    node.addEventListener(
-      "keydown",
-      (event) => {
-        if (event.ctrlKey || event.metaKey || !grid) return;
-        const focus = Math.max(0, state.order.peek().indexOf(state.focus.peek()));
-        const at = cellOf(state.at.peek());
-        const to = at && moved(at, event.key, grid.n);
-        if (to) state.point(twoOf(to));
-        else if (/^Arrow/.test(event.key)) state.point(twoOf([focus, focus]));
-        else if ((event.key === "Enter" || event.key === " ") && at) state.open(twoOf(at));
-        else if (event.key === "Escape" && at) state.point(null);
-        else return;
-        if (!/^(Enter| )$/.test(event.key)) ui.spoken.value = state.read.peek();
-        event.preventDefault();
-        event.stopPropagation();
-      },
-      { signal },
-    );
+  const place = (x: number, y: number): Two | null => {
+    const cell = grid && cellAt(grid, x, y);
+    const two = cell && twoOf(cell);
+    return two && (two[0] === two[1] || state.pair(two) >= 0) ? two : null;
+  };
+  const step = (key: string): Two | null => {
+    const by = STEPS[key];
+    const at = cellOf(state.at.peek());
+    if (!by || !grid) return null;
+    if (!at) return twoOf(cellOf([state.focus.peek(), state.focus.peek()]) ?? [0, 0]);
+    const row = Math.max(0, Math.min(grid.n - 1, at[0] + by[0]));
+    return twoOf([row, Math.max(0, Math.min(row, at[1] + by[1]))]);
   };
   return (
     // biome-ignore lint/a11y/useValidAriaRole: a description of the picture, no ARIA role
@@ -102,27 +80,7 @@ export function Matrix({ ui, state }: { ui: Ui; state: Pairing }) {
       }}
       height={(width) => (state.pairs.peek() ? size(width).size * names().length + 2 : 0)}
       paint={paint}
-      listen={listen}
+      listen={(node, signal) => state.listen(node, signal, place, step)}
     />
   );
-}
-
-/** Where a key leads from a cell; null for other keys. */
-function moved([row, column]: Cell, key: string, n: number): Cell | null {
-  switch (key) {
-    case "ArrowLeft":
-      return [row, Math.max(0, column - 1)];
-    case "ArrowRight":
-      return [row, Math.min(row, column + 1)];
-    case "ArrowUp":
-      return row === 0 ? [row, column] : [row - 1, Math.min(row - 1, column)];
-    case "ArrowDown":
-      return [Math.min(n - 1, row + 1), column];
-    case "Home":
-      return [row, 0];
-    case "End":
-      return [row, row];
-    default:
-      return null;
-  }
 }

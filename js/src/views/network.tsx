@@ -2,16 +2,17 @@
 
 import { clip } from "../draw/layers";
 import { ramps } from "../draw/matrix";
-import { type Link, type Mark, markAt, paintNetwork, type Scene } from "../draw/network";
+import { endsOf, type Link, markAt, paintNetwork, type Scene } from "../draw/network";
 import { count, fmt } from "../geometry/format";
 import { layout, placeLabels, stretch } from "../geometry/network";
 import { complete, type Pairs, strongest } from "../geometry/pairs";
 import { CanvasView } from "./canvas";
 import { useValue } from "./hooks";
-import type { Pairing, Two } from "./pairing";
+import { type Pairing, same, type Two } from "./pairing";
 import type { Ui } from "./ui";
 
 const MOST = 60;
+const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 
 export function Network({ ui, state }: { ui: Ui; state: Pairing }) {
   const p = useValue(() => state.pairs.value)!;
@@ -78,72 +79,40 @@ function handlers(ui: Ui, state: Pairing) {
     }
     return scene;
   };
-  const twoOf = (mark: Mark): Two | null => {
-    if (!mark || !scene) return null;
-    const { features, links } = scene;
-    if ("node" in mark) return [features[mark.node], features[mark.node]];
-    const { a, b } = links[mark.link];
-    return [Math.min(features[a], features[b]), Math.max(features[a], features[b])];
-  };
-  const markOf = (two: Two | null): Mark => {
-    if (!two || !scene) return null;
-    const node = scene.features.indexOf(two[0]);
-    if (two[0] === two[1]) return node < 0 ? null : { node };
-    const pair = state.pair(two);
-    const link = scene.links.findIndex((other) => other.pair === pair);
-    return link < 0 ? null : { link };
-  };
-
   return {
     paint(ctx: CanvasRenderingContext2D, width: number, height: number, node: HTMLElement) {
       const p = state.pairs.peek();
       if (!p) return;
       const drawn = sceneOf(p, width, height);
-      const at = markOf(state.at.peek());
-      const colours = ui.colours.peek();
-      paintNetwork(ctx, drawn, at, state.focus.peek(), state.shown.peek(), colours, ramps(ui.root), ui.measure.peek());
+      const pair = state.shown.peek();
+      paintNetwork(
+        ctx,
+        drawn,
+        state.at.peek(),
+        state.focus.peek(),
+        pair < 0 ? null : [p.pairs[2 * pair], p.pairs[2 * pair + 1]],
+        ui.colours.peek(),
+        ramps(ui.root),
+        ui.measure.peek(),
+      );
       node.dataset.nodes = JSON.stringify(
         drawn.nodes.map(({ x, y, r }, k) => ({ name: drawn.names[k], x, y, r, label: drawn.labels[k] })),
       );
       node.dataset.edges = String(drawn.links.length);
-      node.dataset.at = at ? state.read.peek() : "";
+      node.dataset.at = state.read.peek();
     },
     listen(node: HTMLElement, signal: AbortSignal) {
-      const place = (event: MouseEvent): Two | null => {
-        const box = node.getBoundingClientRect();
-        return scene && twoOf(markAt(scene, event.clientX - box.left, event.clientY - box.top));
+      const step = (key: string): Two | null => {
+        const by = STEPS[key];
+        if (!by || !scene) return null;
+        const drawn = scene;
+        const all: Two[] = /Left|Right/.test(key)
+          ? drawn.links.map((link) => endsOf(drawn, link))
+          : drawn.features.map((i) => [i, i]);
+        const now = all.findIndex((two) => same(two, state.at.peek()));
+        return all[now < 0 ? 0 : Math.max(0, Math.min(all.length - 1, now + by))];
       };
-      node.addEventListener("pointermove", (event) => state.point(place(event)), { signal });
-      for (const gone of ["pointerleave", "blur"]) node.addEventListener(gone, () => state.point(null), { signal });
-      node.addEventListener(
-        "click",
-        (event) => {
-          const two = place(event);
-          if (two) state.open(two);
-        },
-        { signal },
-      );
-      node.addEventListener(
-        "keydown",
-        (event) => {
-          if (event.ctrlKey || event.metaKey || !scene) return;
-          const at = markOf(state.at.peek());
-          const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-          if (step && /Left|Right/.test(event.key)) {
-            const link = at && "link" in at ? at.link + step : 0;
-            state.point(twoOf({ link: Math.max(0, Math.min(scene.links.length - 1, link)) }));
-          } else if (step) {
-            const next = at && "node" in at ? at.node + step : 0;
-            state.point(twoOf({ node: Math.max(0, Math.min(scene.nodes.length - 1, next)) }));
-          } else if ((event.key === "Enter" || event.key === " ") && at) state.open(twoOf(at)!);
-          else if (event.key === "Escape" && at) state.point(null);
-          else return;
-          if (step) ui.spoken.value = state.read.peek();
-          event.preventDefault();
-          event.stopPropagation();
-        },
-        { signal },
-      );
+      state.listen(node, signal, (x, y) => scene && markAt(scene, x, y), step);
     },
   };
 }
@@ -158,7 +127,6 @@ function makeScene(p: Pairs, state: Pairing, width: number, height: number, ui: 
   const at = (feature: number) => features.indexOf(feature);
   const top = p.strength[pairs[0]];
   const links: Link[] = pairs.map((pair) => ({
-    pair,
     a: at(p.pairs[2 * pair]),
     b: at(p.pairs[2 * pair + 1]),
     share: p.strength[pair] / top,

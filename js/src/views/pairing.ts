@@ -9,7 +9,7 @@ import type { Ui } from "./ui";
 /** Two features, by position in the picture; twice the same stands for the feature alone. */
 export type Two = [number, number];
 
-export const same = (a: Two | null, b: Two | null): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1];
+export const same = (a: Two | null, b: Two | null): boolean => `${a}` === `${b}`;
 
 /** One per view: how a person has set the panel is the page's own business. */
 export class Pairing {
@@ -53,8 +53,8 @@ export class Pairing {
     );
     this.focus = computed(() => this.pairs.value?.features.indexOf(store.public.feature.value) ?? -1);
     this.shown = computed(() => {
-      const names = store.public.pair.value;
-      return names.length === 2 ? this.pairOf(names[0], names[1]) : -1;
+      const [i, j] = store.public.pair.value.map((name) => this.pairs.value?.features.indexOf(name) ?? -1);
+      return i >= 0 && j >= 0 ? this.pair([i, j]) : -1;
     });
     this.read = computed(() => {
       const p = this.pairs.value;
@@ -66,12 +66,6 @@ export class Pairing {
   /** Index of the pair of two features, -1 for none. */
   pair([i, j]: Two): number {
     return i === j ? -1 : (this.index.value[i * (this.pairs.value?.features.length ?? 0) + j] ?? -1);
-  }
-
-  pairOf(a: string, b: string): number {
-    const features = this.pairs.value?.features ?? [];
-    const [i, j] = [features.indexOf(a), features.indexOf(b)];
-    return i < 0 || j < 0 ? -1 : this.pair([i, j]);
   }
 
   point(at: Two | null): void {
@@ -88,6 +82,48 @@ export class Pairing {
     if (a !== b) store.set("pair", [a, b]);
     store.set("feature", a);
     spoken.value = a === b ? `${a} in focus` : `${a} and ${b} shown together`;
+  }
+
+  /** What mouse and keys do on a picture. `place` says what is at a point, `step` where a key leads. */
+  listen(
+    node: HTMLElement,
+    signal: AbortSignal,
+    place: (x: number, y: number) => Two | null,
+    step: (key: string) => Two | null,
+  ): void {
+    const under = (event: MouseEvent) => {
+      const box = node.getBoundingClientRect();
+      return place(event.clientX - box.left, event.clientY - box.top);
+    };
+    const leave = () => this.point(null);
+    node.addEventListener("pointermove", (event) => this.point(under(event)), { signal });
+    node.addEventListener("pointerleave", leave, { signal });
+    node.addEventListener("blur", leave, { signal });
+    node.addEventListener(
+      "click",
+      (event) => {
+        const two = under(event);
+        if (two) this.open(two);
+      },
+      { signal },
+    );
+    node.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.ctrlKey || event.metaKey) return;
+        const at = this.at.peek();
+        const to = step(event.key);
+        if (to) {
+          this.point(to);
+          this.ui.spoken.value = this.read.peek();
+        } else if (at && /^(Enter| )$/.test(event.key)) this.open(at);
+        else if (at && event.key === "Escape") leave();
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+      },
+      { signal },
+    );
   }
 }
 
