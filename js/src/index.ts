@@ -21,6 +21,9 @@
 //                   (selects), lines-legend; curves carry data-overlays="KEY,..." (ale, ale-selection, ale-rest, group-N, class-N)
 //   hints           hints (list; li[data-kind][data-severity]), effects-note, regions, region[data-condition] with region-select and
 //                   region-split, regions-more, rows-agree, elsewhere, elsewhere-feature
+//   heatmap         heatmap with, in px of its own box, data-area (left, top, right, bottom), data-x-cells and data-y-cells
+//                   ("LOW:HIGH,..."), data-drawn="X|Y|OUTPUT|MODE"; heatmap-pd|selection|difference|interaction, heatmap-swap,
+//                   heatmap-partner (a select), heatmap-share, heatmap-notes, heatmap-more, heatmap-readout
 //   toolbar         output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
 //                   cancel, status (busy, stopped), nokernel, failed
 //   messages        toolbar-error, selection-error, ends-error, curve-error, curve-message (a note), page-error, wait,
@@ -32,6 +35,7 @@ import { StaticModel } from "./record";
 import type { PageRecord } from "./seen";
 import { messageOf, Store } from "./store";
 import effects from "./styles/effects.css";
+import heatmap from "./styles/heatmap.css";
 import interactions from "./styles/interactions.css";
 import panels from "./styles/panels.css";
 import css from "./styles.css";
@@ -66,7 +70,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Partial dependence");
   const style = doc.createElement("style");
-  style.textContent = css + effects + panels + interactions;
+  style.textContent = css + effects + panels + interactions + heatmap;
   const body = doc.createElement("div");
   body.className = "pdpw-body";
   root.append(style, body);

@@ -88,7 +88,7 @@ export function fmtDuration(ms: number): string {
 export type Whole = boolean | "plain";
 
 /** Whole numbers that are all between 1000 and 2999 are years, or read no worse as such. */
-export function wholeOf({ integer, x, missing, hist }: Curve): Whole {
+export function wholeOf({ integer, x, missing, hist }: Pick<Curve, "integer" | "x" | "missing" | "hist">): Whole {
   if (!integer) return false;
   const plain = (values: ArrayLike<number> | null | undefined) =>
     Array.from(values ?? []).every((v, i) => (v >= 999 && v < 3000) || (values === x && i === missing));

@@ -2,12 +2,16 @@
 
 import type { FunctionComponent } from "preact";
 import type { PanelName } from "../model";
+import { Heatmap } from "./heatmap";
 import { Interactions } from "./interactions";
 import type { Ui } from "./ui";
 
 type View = FunctionComponent<{ ui: Ui }>;
 
 /** Beside the curves. */
-export const SIDE: [PanelName, View][] = [["interactions", Interactions]];
+export const SIDE: [PanelName, View][] = [
+  ["interactions", Interactions],
+  ["heatmap", Heatmap],
+];
 /** Below the columns. */
 export const BELOW: [PanelName, View][] = [];
