@@ -13,7 +13,10 @@ export function Matrix({ ui, state }: { ui: Ui; state: Pairing }) {
   let grid: Grid | null = null;
   const names = () => state.order.peek().map((i) => state.pairs.peek()!.features[i]);
   const size = (width: number) => gridOf(names(), width, ui.colours.peek().unit, ui.measure.peek());
-  const twoOf = (cell: Cell): Two => [state.order.peek()[cell[0]], state.order.peek()[cell[1]]];
+  const twoOf = (cell: Cell): Two => {
+    const [i, j] = cell.map((at) => state.order.peek()[at]);
+    return [Math.min(i, j), Math.max(i, j)]; // the more important first
+  };
   const cellOf = (two: Two | null): Cell | null => {
     if (!two) return null;
     const [a, b] = two.map((i) => state.order.peek().indexOf(i));
