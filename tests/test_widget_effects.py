@@ -329,3 +329,14 @@ def test_pictures_are_small(make):
     w = opened(make, "effects", "regions", feature="temp", by="season", effect="ale", y=Y, color_by="when")
     for name in ("_effects", "_regions"):
         assert len(json.dumps(getattr(w, name), default=lambda raw: raw.hex())) < 60_000
+
+
+def test_nothing_comes_and_goes_with_a_brush_that_does_not_depend_on_it(make):
+    w = opened(make, feature="temp", by="season", y=Y)
+    seen = []
+    w.observe(lambda change: seen.append(change["new"]), "_effects")
+    w.select("n < 3")
+    assert w.wait(60)
+    assert seen
+    assert all(picture["hints"] and picture["observed"] for picture in seen)
+    assert all(level["values"] for picture in seen for level in picture["groups"]["levels"])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from pdp_widgets.explain.ale import ALE
+    from pdp_widgets.explain.residuals import ObservedOutcome
     from pdp_widgets.explain.trust_result import Trust
 
 __all__ = ["MOST_OUTPUTS", "EffectsPanel"]
@@ -83,11 +84,17 @@ class EffectsPanel(Panel):
 
     def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
         """Yield what is asked for first, then hints and the observed means."""
+        for picture in self._grow(view):
+            yield None if picture is None else _copy(picture)
+
+    def _grow(self, view: View) -> Iterator[dict[str, Any] | None]:
+        """Yield one and the same picture, with more in it each time."""
         picture: dict[str, Any] = {
             "feature": view.feature, "output": view.output, "effect": view.effect, "by": view.by,
             "selection_id": 0, "ale": None, "groups": None, "observed": None, "outputs": None, "hints": None, "notes": [],
             "colour": self._colour(view),
         }  # fmt: skip
+        self._fill(view, picture)
         selected = view.selection if view.selection is not None and view.selection.mask.any() else None
         if view.effect == "ale" or view.by:
             picture["selection_id"] = view.selection_id
@@ -101,6 +108,17 @@ class EffectsPanel(Panel):
             yield from self._show_observed(view, picture)
         yield picture
 
+    def _fill(self, view: View, picture: dict[str, Any]) -> None:
+        """Show from the start what is known already: nothing comes and goes with the selection that does not depend on it."""
+        trust, observed = self._recall(("trust", view.feature)), self._recall(("observed", view.feature))
+        if trust is not None:
+            picture["hints"] = _hints(trust, view)
+        if observed is not None:
+            picture["observed"] = _observed(observed, view.k)
+        ice = self.explainer.ice(view.feature, keep=view.sample)
+        if self._layered and ice.complete:
+            picture["outputs"] = {"names": list(self.explainer.outputs), "averages": pack(ice.result().average)}
+
     # ---- ALE -----------------------------------------------------------------------------
 
     def _show_ale(self, view: View, picture: dict[str, Any], selected: Any) -> Iterator[dict[str, Any] | None]:
@@ -113,10 +131,11 @@ class EffectsPanel(Panel):
         for name, which, mask in parts:
             if mask is not None and not mask.any():
                 continue
+            known = name == "all" and selected is not None and ("ale", view.feature, which) in self._known
             try:
                 for one in self._ale(view, which, mask):
                     shown[name] = one
-                    yield picture
+                    yield None if known else picture
             except InputError as error:
                 if name == "all":
                     picture["ale"] = None
@@ -166,6 +185,7 @@ class EffectsPanel(Panel):
             return
         if note:
             picture["notes"].append(note)
+        assert view.sample is not None
         mask = None if selected is None else selected.mask
         levels: list[dict[str, Any]] = []
         picture["groups"] = {
@@ -183,7 +203,8 @@ class EffectsPanel(Panel):
                 which = (view.by, groups[at].condition, 0 if selected is None else selected.id)
                 for one in self._ale(view, which, some):
                     levels[at] = _level(groups[at], some, one["x"], one["values"])
-                    yield picture
+                    yield None
+            yield picture
             return
         yield from self._grow_groups(view, picture, groups, rows)
 
@@ -216,16 +237,12 @@ class EffectsPanel(Panel):
     # ---- hints, outputs, observed --------------------------------------------------------
 
     def _show_hints(self, view: View, picture: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
-        key = ("trust", view.feature)
-        found: Trust | None = self._recall(key)
-        if found is None:
-            yield from self._grow_trusted(view)
-            found = self.explainer.trust(view.feature)
-            self._keep(key, found)
-        picture["hints"] = [
-            {"kind": hint.kind, "severity": hint.severity, "text": hint.text, "about": _ABOUT.get(hint.kind, "")}
-            for hint in found.output(view.output).hints
-        ]
+        if picture["hints"] is not None:
+            return
+        yield from self._grow_trusted(view)
+        found = self.explainer.trust(view.feature)
+        self._keep(("trust", view.feature), found)
+        picture["hints"] = _hints(found, view)
         yield picture
 
     def _grow_trusted(self, view: View) -> Iterator[None]:
@@ -242,51 +259,37 @@ class EffectsPanel(Panel):
             ice.advance()
             yield
 
+    @property
+    def _layered(self) -> bool:
+        return 2 < len(self.explainer.outputs) <= MOST_OUTPUTS
+
     def _show_outputs(self, view: View, picture: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
-        outputs = self.explainer.outputs
-        if not 2 < len(outputs) <= MOST_OUTPUTS:
+        if not self._layered or picture["outputs"] is not None:
             return
         ice = self.explainer.ice(view.feature, keep=view.sample)
-
-        def draw() -> dict[str, Any]:
-            picture["outputs"] = {"names": list(outputs), "averages": pack(ice.result().average)}
-            return picture
-
         while not ice.complete:
             ice.advance()
-            yield draw()
-        yield draw()
+            yield None
+        picture["outputs"] = {"names": list(self.explainer.outputs), "averages": pack(ice.result().average)}
+        yield picture
 
     @property
     def _observable(self) -> bool:
         return self.explainer.y is not None
 
     def _show_observed(self, view: View, picture: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
-        key = ("observed", view.feature)
-        found = self._recall(key)
-        if found is None:
-            grid = self.explainer.grid(view.feature)
-            size = None if grid.kind == "category" or grid.size <= OBSERVED_POINTS else OBSERVED_POINTS
-            try:
-                for found in iter_observed(self.explainer, view.feature, grid_size=size):
-                    if not found.complete:
-                        yield None
-            except (
-                InputError
-            ):  # an outcome that cannot be compared with what the model says is no business of the curve
-                return
-            self._keep(key, found)
-        assert found is not None
-        k = view.k
-        seen = found.n > 0
-        picture["observed"] = {
-            "x": pack(found.grid.positions[seen]),
-            "outcome": pack(found.observed[k, seen]),
-            "predicted": pack(found.predicted[k, seen]),
-            "residual": pack(found.residual[k, seen]),
-            "stderr": pack(found.residual_stderr[k, seen]),
-            "n": pack(found.n[seen], "int32"),
-        }
+        if picture["observed"] is not None:
+            return
+        grid = self.explainer.grid(view.feature)
+        size = None if grid.kind == "category" or grid.size <= OBSERVED_POINTS else OBSERVED_POINTS
+        try:
+            for found in iter_observed(self.explainer, view.feature, grid_size=size):
+                if not found.complete:
+                    yield None
+        except InputError:  # an outcome that cannot be compared with what the model says is no business of the curve
+            return
+        self._keep(("observed", view.feature), found)
+        picture["observed"] = _observed(found, view.k)
         yield picture
 
     # ---- helpers -------------------------------------------------------------------------
@@ -325,6 +328,36 @@ class _Ale:
 
     def wire(self, k: int) -> dict[str, Any]:
         return {"x": pack(self.x), "values": pack(self.values[k]), "n": self.n}
+
+
+def _hints(found: Trust, view: View) -> list[dict[str, Any]]:
+    return [
+        {"kind": hint.kind, "severity": hint.severity, "text": hint.text, "about": _ABOUT.get(hint.kind, "")}
+        for hint in found.output(view.output).hints
+    ]
+
+
+def _observed(found: ObservedOutcome, k: int) -> dict[str, Any]:
+    seen = found.n > 0
+    return {
+        "x": pack(found.grid.positions[seen]),
+        "outcome": pack(found.observed[k, seen]),
+        "predicted": pack(found.predicted[k, seen]),
+        "residual": pack(found.residual[k, seen]),
+        "stderr": pack(found.residual_stderr[k, seen]),
+        "n": pack(found.n[seen], "int32"),
+    }
+
+
+def _copy(picture: dict[str, Any]) -> dict[str, Any]:
+    """Return a picture that stays as it is while the one on its way changes."""
+    ale, groups = picture["ale"], picture["groups"]
+    return {
+        **picture,
+        "ale": None if ale is None else dict(ale),
+        "groups": None if groups is None else {**groups, "levels": list(groups["levels"])},
+        "notes": list(picture["notes"]),
+    }
 
 
 def _level(group: Group, rows: np.ndarray, x: Any, values: Any) -> dict[str, Any]:

@@ -74,14 +74,15 @@ def other_side(node: Node, table: FeatureTable) -> Node:
     """Return a condition for all other rows, the plainest there is."""
     others = ~node.mask(table)
     if isinstance(node, Range) and (node.low is None) != (node.high is None):
-        ends = {
-            "low": node.high,
-            "high": node.low,
-            "low_closed": not node.high_closed,
-            "high_closed": not node.low_closed,
-        }
         for missing in (False, True):
-            flipped = replace(node, **ends, missing=missing)
+            flipped = replace(
+                node,
+                low=node.high,
+                high=node.low,
+                low_closed=not node.high_closed,
+                high_closed=not node.low_closed,
+                missing=missing,
+            )
             if (flipped.mask(table) == others).all():
                 return flipped
     against = ~node

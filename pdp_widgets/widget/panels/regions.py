@@ -64,7 +64,7 @@ class RegionsPanel(Panel):
             found = next(growing)
             self._found[name, view.output] = _here(found), _first(found)
         except PDPWidgetsError as error:
-            nothing = {
+            nothing: dict[str, Any] = {
                 "splits": [],
                 "reason": str(error),
                 "heterogeneity": None,
