@@ -202,7 +202,7 @@ def _ensemble(rules: RuleSet, columns: Sequence[Values | Bounds | Named]) -> Tre
         nodes.append(leaf)
         values.append(coefficients)
     left, right, column, missing_left, category_set = (np.array(part) for part in zip(*nodes, strict=True))
-    terms = [rules.terms[k] for k in lines]
+    terms = [term for k in lines if isinstance(term := rules.terms[k], Linear)]
     return TreeEnsemble(
         roots=np.array(roots, np.int32),
         left=left.astype(np.int32),
@@ -217,8 +217,10 @@ def _ensemble(rules: RuleSet, columns: Sequence[Values | Bounds | Named]) -> Tre
         n_columns=max(len(columns), 1),
         category_sets=tuple(members),
         lines=Lines(
-            np.array([position[Values, term.feature] for term in terms if isinstance(term, Linear)], np.int32),
-            *(np.array([getattr(term, name) for term in terms], dtype=float) for name in ("low", "high", "missing_as")),
+            np.array([position[Values, term.feature] for term in terms], np.int32),
+            np.array([term.low for term in terms], float),
+            np.array([term.high for term in terms], float),
+            np.array([term.missing_as for term in terms], float),
             rules.coefficients[:, lines],
         ),
     )

@@ -263,6 +263,48 @@ class RuleSet:
             frame, link=link, classes=classes, outputs=outputs, intercept=intercept, feature_names=feature_names, X=X
         )
 
+    @classmethod
+    def from_model(cls, model: Any, X: Any = None, y: Any = None, *, max_rules: int = 10_000) -> RuleSet:
+        """Return the rules of a model that somebody else fitted; they predict what it predicts.
+
+        Trees, forests and boosted trees (scikit-learn, XGBoost, LightGBM, CatBoost): every leaf is a rule, equal ones of several trees
+        are added up. With X, coefficients are the leaves' values less their tree's mean over the rows of X, and the intercept holds these
+        means, so that importances tell what is special about a leaf; without, they are the values themselves. Classifiers that average
+        trees have one output per class, their probability; boosted ones are log-odds of two classes, and scores whose softmax is the
+        probability of more. A RuleFit of imodels (3.0) or of christophM's ``rulefit`` (0.3) keeps its rules and clipped linear terms.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            The last step of a pipeline, with the table that this is given.
+        X : table, optional
+            The training rows. They give names and kinds of columns, levels of categories, supports, and cuts as short as they
+            can be without moving a row; whether the rules reproduce the model is checked on them. Without X all columns are
+            taken for numbers without missing values, and cuts are exact, in up to 17 digits.
+        y : (n,) array, optional
+            Outcome, or class labels; gives mean outcomes inside and outside the rules.
+        max_rules : int
+            Most leaves that are taken for rules.
+
+        Raises
+        ------
+        InputError
+            When the model is none of these, has too many leaves, or its rules do not give its own predictions on X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[1.0], [2.0], [4.0], [5.0]])
+        >>> tree = DecisionTreeRegressor(max_leaf_nodes=2).fit(X, [10, 10, 30, 30])
+        >>> rules = RuleSet.from_model(tree, X)
+        >>> [(rule.text, float(a)) for rule, a in zip(rules.terms, rules.coefficients[0])], rules.intercept
+        ([('x0 <= 3', -10.0), ('x0 > 3', 10.0)], array([20.]))
+        """
+        from .foreign import from_model
+
+        return from_model(model, X, y, max_rules=max_rules)
+
     def with_support(self, X: Any, *, weights: Any = None, y: Any = None, heldout: bool = False) -> RuleSet:
         """Return the same with what can be counted on a table: see ``support.with_support``."""
         from .support import with_support
