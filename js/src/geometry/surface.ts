@@ -136,11 +136,14 @@ export function cellText({ axis, domain }: Lane, k: number): string {
   return fmtX(axis.x[k], axis.kind, domain[1] - domain[0], wholeOf(axis));
 }
 
+/** px from the end of an axis that still count as the end. */
+const NEAR = 3;
+
 /** An end of a range, readable; open at the ends of the axis, beyond which there are rows of the outermost cells. */
 function endOf({ axis, scale, domain, range }: Lane, pixel: number, side: "low" | "high"): number | null {
   const unit = (domain[1] - domain[0]) / Math.abs(range[1] - range[0]);
   const value = scale!.invert(pixel);
-  if (side === "low" ? value <= domain[0] + unit : value >= domain[1] - unit) return null;
+  if (side === "low" ? value <= domain[0] + NEAR * unit : value >= domain[1] - NEAR * unit) return null;
   if (axis.kind === "datetime" || axis.kind === "timedelta") return readableDate(value, unit);
   if (!axis.integer) return readable(value, unit);
   // The cell of a whole number reaches half a unit to both sides, and one that is touched counts.
