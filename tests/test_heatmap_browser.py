@@ -114,7 +114,7 @@ def live(browser: Browser, make: Callable[..., PDPWidget]) -> Iterator[Callable[
         )
         contexts.append(context)
         stubs.append(Stub(context.new_page()))
-        return Live(stubs[-1], make(model, data, pair=pair, panels=["heatmap"], **options))
+        return Live(stubs[-1], make(model, data, pair=pair, **{"panels": ["heatmap"], **options}))
 
     yield open_page
     errors = [error for stub in stubs for error in stub.errors]
@@ -417,3 +417,12 @@ def test_a_recorded_page_shows_the_surface_and_selects_on_it(
     page.wait_for_timeout(300)
     assert "temp" in page.get_by_test_id("selection-text").input_value()
     page.close()
+
+
+def test_how_much_is_interaction_stands_beside_the_surface(live: Callable[..., Live]) -> None:
+    page = live("temp", "season", panels=["interactions", "heatmap"])
+    found = Explainer(predict, X).interaction("temp", "season")
+    assert page.picture["h2"] is None  # a black box: the interactions know
+    share = page.page.get_by_test_id("heatmap-share")
+    assert f"interaction {found.h2[0]:.2g}".replace(" 0", " ") in share.inner_text()
+    assert f"Strength {found.strength[0]:.3g}" in (share.get_attribute("title") or "")

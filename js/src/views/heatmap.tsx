@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Heat } from "../draw/heatscene";
 import { count, fmt } from "../geometry/format";
+import { type Pairs, square } from "../geometry/pairs";
 import type { Mode, Surface } from "../geometry/surface";
 import { CanvasView } from "./canvas";
 import { Combobox } from "./combobox";
@@ -187,15 +188,12 @@ function Modes({ state, surface, mode }: { state: State; surface: Surface; mode:
 function Share({ ui, surface }: { ui: Ui; surface: Surface }) {
   const found = useValue(() => {
     if (surface.h2 !== null) return { h2: surface.h2, strength: surface.strength ?? Number.NaN };
-    const all = ui.store.pictures.interactions?.value;
-    if (!all?.pairs || !all.features || !all.h2 || !all.strength || all.output !== surface.output) return null;
-    const [a, b] = [all.features.indexOf(surface.first), all.features.indexOf(surface.second)];
-    for (let p = 0; p < all.h2.length; p++) {
-      const [i, j] = [all.pairs[2 * p], all.pairs[2 * p + 1]];
-      if ((i === a && j === b) || (i === b && j === a))
-        return Number.isNaN(all.h2[p]) ? null : { h2: all.h2[p], strength: all.strength[p] };
-    }
-    return null;
+    const all = ui.store.pictures.interactions.value;
+    if (!all?.pairs || !all.features || all.output !== surface.output) return null;
+    const [i, j] = [all.features.indexOf(surface.first), all.features.indexOf(surface.second)];
+    const k = i < 0 || j < 0 ? -1 : square(all as Pairs)[i * all.features.length + j];
+    const h2 = k < 0 ? Number.NaN : all.h2![k];
+    return Number.isNaN(h2) ? null : { h2, strength: all.strength![k] };
   }, [surface]);
   if (!found) return null;
   const { h2, strength } = found;
