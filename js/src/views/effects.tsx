@@ -164,12 +164,12 @@ export function EffectControls({ ui }: { ui: Ui }) {
           "Colours the single rows’ lines by a feature’s values",
           live,
           now.colour,
-          by === "" ? "one colour" : "as groups",
+          by === "" ? "one colour" : "groups",
           names,
           colour,
         )}
       {now.outputs &&
-        toggle("classes", "all classes", now.classes, "The curves of all outputs over each other", () => {
+        toggle("classes", "classes", now.classes, "The curves of all outputs over each other", () => {
           ui.classes.value = !now.classes;
         })}
       {now.outcome &&

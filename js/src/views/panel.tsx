@@ -42,7 +42,17 @@ export function Panel({ ui, name, title, about, filled, controls, children }: Pa
 }
 
 /** How far a panel is, and what to do. */
-export function Line({ ui, name, status, filled }: { ui: Ui; name: PanelName; status: Status | null; filled: boolean }) {
+export function Line({
+  ui,
+  name,
+  status,
+  filled,
+}: {
+  ui: Ui;
+  name: PanelName;
+  status: Status | null;
+  filled: boolean;
+}) {
   const { store } = ui;
   const host = useValue(() => store.host.value);
   const compute = (text: string) => (
