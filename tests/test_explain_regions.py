@@ -1003,20 +1003,6 @@ def test_features_of_suggestions_are_a_list_of_names():
         suggestions(explainer, ["x1", "x9"])
 
 
-def test_it_is_fast():
-    X = np.random.default_rng(0).normal(size=(2000, 10))
-    explainer = Explainer(lambda X: X[:, 0] * X[:, 1] + X[:, 2] * np.sin(X[:, 3]) + X[:, 4:].sum(axis=1) ** 2, X)
-    for j in range(10):
-        done(explainer, j)
-    took = []
-    for _ in range(3):
-        started = time.perf_counter()
-        found = [regions(explainer, j, progress=False) for j in range(10)]
-        took.append(time.perf_counter() - started)
-    assert sum(len(one.splits) for one in found) > 10
-    assert min(took) < 0.8
-
-
 # ---- the book's bike data ----------------------------------------------------------------------------
 
 

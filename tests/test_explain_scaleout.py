@@ -368,7 +368,8 @@ def test_results_grow_chunk_by_chunk():
     assert results[-1].method == "averages of all 900 rows in 10 chunks (model calls); curves of a sample of 100 rows"
     check(results[-1], Explainer(Mixed(), frame).partial_dependence("a", grid=same_points(results[-1])))
     first = from_chunks(Mixed(), cut(frame, *range(90, 900, 90)), sample=100)
-    assert next(first.iter_partial_dependence("a")).average.tolist() == results[0].average.tolist()
+    again = next(first.iter_partial_dependence("a")).average  # in other pieces, as fast as the model seemed
+    np.testing.assert_allclose(again, results[0].average, rtol=1e-12)
     taken = [next(from_chunks(Mixed(), cut(frame, *range(90, 900, 90)), random_state=s).iter_partial_dependence("a")).average[0, 0]
              for s in range(6)]  # fmt: skip
     assert len(set(taken)) > 1, "chunks come in random order"
