@@ -12,15 +12,29 @@ if TYPE_CHECKING:
     from pdp_widgets.explain import Explainer, PartialDependence
     from pdp_widgets.explain.comparison import compare
     from pdp_widgets.explain.complexity import compare_complexity
+    from pdp_widgets.rulefit import RuleFitClassifier, RuleFitRegressor, RuleSet
     from pdp_widgets.widget import PDPWidget
 
 __version__ = "0.1.0"
-__all__ = ["Explainer", "PDPWidget", "PartialDependence", "__version__", "compare", "compare_complexity"]
+__all__ = [
+    "Explainer",
+    "PDPWidget",
+    "PartialDependence",
+    "RuleFitClassifier",
+    "RuleFitRegressor",
+    "RuleSet",
+    "__version__",
+    "compare",
+    "compare_complexity",
+]
 
 _HOMES = {
     "Explainer": "pdp_widgets.explain",
     "PartialDependence": "pdp_widgets.explain",
     "PDPWidget": "pdp_widgets.widget",
+    "RuleFitClassifier": "pdp_widgets.rulefit",
+    "RuleFitRegressor": "pdp_widgets.rulefit",
+    "RuleSet": "pdp_widgets.rulefit",
     "compare": "pdp_widgets.explain.comparison",
     "compare_complexity": "pdp_widgets.explain.complexity",
 }

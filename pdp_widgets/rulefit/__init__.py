@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from .estimator import RuleFitClassifier, RuleFitRegressor
 from .ruleset import RuleSet
 from .terms import Linear, Rule
 
-__all__ = ["Linear", "Rule", "RuleSet"]
+__all__ = ["Linear", "Rule", "RuleFitClassifier", "RuleFitRegressor", "RuleSet"]
