@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .region_results import Regions, Suggestions
     from .residuals import ObservedOutcome
     from .results import PartialDependence
+    from .rules import Rules
     from .scaleout import ChunkedExplainer
     from .trust_result import Trust
 
@@ -643,6 +644,50 @@ class Explainer(Background):
 
         return decompose(
             self, first, second, reference=reference, grid=grid, subgroup=subgroup, output=output, progress=progress
+        )
+
+    # ---- rules ---------------------------------------------------------------------------
+
+    def rules(
+        self,
+        y: Any = None,
+        *,
+        max_rules: int = 500,
+        n_terms: int | None = None,
+        subgroup: Any = None,
+        output: Any = None,
+        progress: bool | None = None,
+        **options: Any,
+    ) -> Rules:
+        """Return rules that describe the model: its own if it is a RuleFit, else those of a surrogate with its fidelity.
+
+        With ``y`` (True: the explainer's) rules of the outcome. A rule works as ``subgroup=`` anywhere. See
+        ``pdp_widgets.explain.rules.rules``.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> rng = np.random.default_rng(0)
+        >>> X = pd.DataFrame({"temp": rng.uniform(0, 30, 600), "wind": rng.uniform(0, 10, 600)})
+        >>> explainer = Explainer(lambda X: 100.0 + 50.0 * ((X.temp > 20) & (X.wind < 5)), X)
+        >>> found = explainer.rules(n_terms=1)
+        >>> found.kind, round(found.fidelity, 2)
+        ('surrogate', 0.99)
+        >>> rule = found.rules[0]
+        >>> rule.features, explainer.partial_dependence("temp", subgroup=rule).subgroup == rule.text
+        (('temp', 'wind'), True)
+        """
+        from .rules import rules
+
+        return rules(
+            self,
+            y,
+            max_rules=max_rules,
+            n_terms=n_terms,
+            subgroup=subgroup,
+            output=output,
+            progress=progress,
+            **options,
         )
 
     # ---- helpers -------------------------------------------------------------------------
