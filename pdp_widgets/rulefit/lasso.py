@@ -14,12 +14,12 @@ from scipy import sparse
 from .active_set import quadratic_lasso, violation
 from .design import Design, Products
 
-NEAR = 0.9
+NEAR = 0.95
 """Columns whose gradient reached this share of the penalty are solved for; the others only if they pass it then."""
-
-
-BATCH = 32
-"""Columns that are made at a time, at least: products of fewer take as long, since all of the design is read for them."""
+CLOSE = 0.8
+"""Columns whose gradient reached this share may be made along with others that are needed."""
+BATCH = 128
+"""Columns that are made at a time, if that many are close: products of fewer take as long, since all of the design is read for them."""
 
 
 class SquaredFits:
@@ -85,6 +85,9 @@ class SquaredFits:
         self._gram = np.empty((len(sets), 0, design.n_columns))
         nothing = np.empty(0, dtype=np.intp)
         self._latest = [(nothing, np.empty(0), target, np.empty((0, 0))) for target in self._target]
+        # Products of a linear term take all rules in double precision: once for all of them, if they are few.
+        if len(design.linear) <= BATCH:
+            self._make(np.arange(design.n_rules, design.n_columns))
 
     def largest(self, fit: int) -> float:
         """Return the smallest penalty at which all coefficients are zero."""
@@ -127,7 +130,7 @@ class SquaredFits:
                 break
             excess[self._columns] = 0
             if excess.any():
-                close = violation(gradient, NEAR * alpha, signs)
+                close = violation(gradient, CLOSE * alpha, signs)
                 close[self._columns] = 0
                 size = max(BATCH, np.count_nonzero(excess))
                 self._make(np.argsort(-close, kind="stable")[: min(size, np.count_nonzero(close))])
@@ -136,7 +139,7 @@ class SquaredFits:
 
     def _make(self, columns: np.ndarray) -> None:
         """Make columns of all Gram matrices, each about its own means."""
-        products = np.einsum("fg,gmk->fmk", self._share, self._products.of(columns), optimize=True)
+        products = np.tensordot(self._share, self._products.of(columns), axes=1)
         products -= self._means[:, columns, None] * self._means[:, None, :]
         old, new = len(self._columns), len(self._columns) + len(columns)
         if new > self._gram.shape[1]:

@@ -29,6 +29,8 @@ _NOTHING = 1e-6
 _STEPS = 100
 """Newton steps at one penalty; a handful is usual."""
 _HALVINGS = 40
+_WORTH = 0.1
+"""A quadratic is used again as long as a step leaves at most this share of the violation: making one takes longer than a step."""
 _LEAST_SPREAD = 1e-9
 """Least p (1 - p) of the quadratic: certain rows must not make it flat."""
 
@@ -42,6 +44,25 @@ class _Gradient(NamedTuple):
     """(K,)."""
     spreads: np.ndarray
     """(K,) standard deviations of the columns."""
+
+
+class _Quadratic(NamedTuple):
+    """The log-loss around a fit, to second order, the intercept at its best for given coefficients."""
+
+    gram: np.ndarray
+    """(m, m) of the columns about their means."""
+    means: np.ndarray
+    """(m,)."""
+    total: float
+    """Curvature in the intercept."""
+
+    @classmethod
+    def of(cls, values: np.ndarray, spread: np.ndarray) -> _Quadratic:
+        """Return the quadratic of columns (m, n) where rows have a curvature (n,)."""
+        total = float(spread.sum())
+        means = values @ spread / total
+        scaled = values * np.sqrt(spread)
+        return cls(scaled @ scaled.T - total * np.outer(means, means), means, total)
 
 
 class LogisticFits:
@@ -111,7 +132,7 @@ class LogisticFits:
         intercepts, coefficients = np.empty(len(alphas)), []
         for index, alpha in enumerate(alphas):
             while self.usable[fit] and self.explained[fit] <= SEPARATED:
-                f = self._newton(fit, alpha)
+                f = self._solve(fit, float(alpha))
                 missing = self._missing(fit, f, alpha)
                 if not missing.size:
                     self.explained[fit] = 1 - self._deviance(fit, f) / self._null[fit]
@@ -123,49 +144,68 @@ class LogisticFits:
         matrix = as_rows(coefficients, self.design.n_columns)
         return intercepts - matrix[:, self.design.n_rules :] @ self.design.offsets, matrix
 
-    def _newton(self, fit: int, alpha: float) -> np.ndarray:
+    def _solve(self, fit: int, alpha: float) -> np.ndarray:
         """Solve for the columns that are there; return the log-odds of all rows, (n,)."""
-        values, weights, y = self._values[: len(self._columns)], self._weights[fit], self._y
+        values, weights = self._values[: len(self._columns)], self._weights[fit]
         signs = None if self.signs is None else self.signs[self._columns]
         b = self._b[fit] = padded(self._b[fit], len(self._columns))
         f = self._log_odds(fit)
+        for _ in range(_STEPS):
+            rest = weights * (self._y - expit(f))
+            gradient = values @ rest
+            if _error(gradient, rest.sum(), b, alpha, signs) <= TOLERANCE * alpha:
+                break
+            work = np.flatnonzero((b != 0) | (violation(gradient, NEAR * alpha, signs) > 0))
+            before = f
+            f, b[work] = self._newton(fit, alpha, f, values[work], b[work], None if signs is None else signs[work])
+            if f is before:
+                break
+        return f
+
+    def _newton(
+        self, fit: int, alpha: float, f: np.ndarray, values: np.ndarray, b: np.ndarray, signs: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Solve for a few columns; return log-odds and coefficients."""
+        weights, y = self._weights[fit], self._y
         deviance = self._deviance(fit, f)
+        model: _Quadratic | None = None
+        inverse: np.ndarray | None = None
+        last = np.inf
         for _ in range(_STEPS):
             p = expit(f)
             rest = weights * (y - p)
             gradient, free = values @ rest, rest.sum()
-            excess = violation(gradient, alpha, signs)
-            used = np.flatnonzero(b)
-            excess[used] = np.abs(gradient[used] - alpha * np.sign(b[used]))
-            if max(excess.max(initial=0.0), abs(free)) <= TOLERANCE * alpha or deviance <= _NOTHING * self._null[fit]:
+            error = _error(gradient, free, b, alpha, signs)
+            if error <= 0.5 * TOLERANCE * alpha or deviance <= _NOTHING * self._null[fit]:
                 break
-            work = np.flatnonzero((b != 0) | (violation(gradient, NEAR * alpha, signs) > 0))
-            spread = weights * np.maximum(p * (1 - p), _LEAST_SPREAD)
-            some, total = values[work], spread.sum()
-            means = some @ spread / total
-            scaled = some * np.sqrt(spread)
-            gram = scaled @ scaled.T - total * np.outer(means, means)
-            target = gradient[work] - means * free + gram @ b[work]
-            goal, _ = quadratic_lasso(gram, target, alpha, b[work], None if signs is None else signs[work])
-            change = goal - b[work]
-            shift = free / total - means @ change
-            direction = change @ some + shift
+            fresh = model is None or error > _WORTH * last
+            if model is None or fresh:
+                model, inverse = _Quadratic.of(values, weights * np.maximum(p * (1 - p), _LEAST_SPREAD)), None
+            last = error
+            goal, inverse = quadratic_lasso(
+                model.gram, gradient - model.means * free + model.gram @ b, alpha, b, signs, inverse
+            )
+            change = goal - b
+            shift = free / model.total - model.means @ change
+            direction = change @ values + shift
             # Halve the step until the objective falls as its model promises (Armijo).
-            size = np.abs(b[work]).sum()
-            promise = alpha * (np.abs(goal).sum() - size) - gradient[work] @ change - free * shift
-            objective = deviance + alpha * size
-            for halving in range(_HALVINGS):
-                step = 0.5**halving
+            size = np.abs(b).sum()
+            promise = alpha * (np.abs(goal).sum() - size) - gradient @ change - free * shift
+            bound = (deviance + alpha * size) * (1 + 1e-15)
+            for step in 0.5 ** np.arange(_HALVINGS):
                 reached = self._deviance(fit, f + step * direction)
-                total_now = reached + alpha * np.abs(b[work] + step * change).sum()
-                if total_now <= objective + 0.1 * step * promise + 1e-15 * objective:
+                if reached + alpha * np.abs(b + step * change).sum() <= bound + 0.1 * step * promise:
                     break
             else:
-                break
-            b[work] = goal if step == 1 else b[work] + step * change
+                if fresh:
+                    break
+                last = 0.0  # the model was an old one: make another
+                continue
+            b = goal if step == 1 else b + step * change
+            inverse = inverse if step == 1 else None
             self._intercept[fit] += step * shift
             f, deviance = f + step * direction, reached
-        return f
+        return f, b
 
     def _missing(self, fit: int, f: np.ndarray, alpha: float) -> np.ndarray:
         """Return columns that are not there yet: if one of them passes the penalty, all that come close to it, else none."""
@@ -219,3 +259,11 @@ class LogisticFits:
     def _deviance(self, fit: int, f: np.ndarray) -> float:
         """Return the weighted mean log-loss."""
         return float(self._weights[fit] @ np.logaddexp(0, np.where(self._y > 0.5, -f, f)))
+
+
+def _error(gradient: np.ndarray, free: float, b: np.ndarray, penalty: float, signs: np.ndarray | None) -> float:
+    """Return by how much the optimality conditions are violated at most."""
+    excess = violation(gradient, penalty, signs)
+    used = b != 0
+    excess[used] = np.abs(gradient[used] - penalty * np.sign(b[used]))
+    return max(float(excess.max(initial=0.0)), abs(free))
