@@ -16,8 +16,9 @@ from sklearn.tree import DecisionTreeRegressor
 from pdp_widgets.explain import Explainer
 from pdp_widgets.inputs import FeatureTable, InputError
 from pdp_widgets.inputs.conditions import Levels, Missing, Range
-from pdp_widgets.rulefit import Linear, Rule, RuleSet
+from pdp_widgets.rulefit import Linear, Rule, RuleFitClassifier, RuleFitRegressor, RuleSet
 from pdp_widgets.rulefit.as_trees import read_rules
+from pdp_widgets.rulefit.evaluation import conditions_of
 from pdp_widgets.trees.ensemble import UnreadableError, stack
 from pdp_widgets.trees.lines import NO_LINES, Lines
 from pdp_widgets.trees.reading import read
@@ -144,6 +145,29 @@ def test_importances_are_the_models(both):
     )
     for column in ("pd_importance", "pd_importance_weighted", "pdi", "heterogeneity"):
         same(exact[column], asked.loc[exact.index, column], size)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_fitted_rulefits_are_read(n_classes):
+    rows = odd_table(250)
+    y = np.nan_to_num(rows.e) * 3 + 4 * rows.e.isna() + 2 * (rows['quo"ted'] == "GOOD") + rows["größe"] * rows["rule"]
+    y += rows.NA * rows.sure + 3 * (rows.day > "2024-08-01")
+    options = {"max_rules": 150, "random_state": 0}
+    if n_classes:
+        model = RuleFitClassifier(**options).fit(
+            rows, np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+        )
+    else:
+        model = RuleFitRegressor(**options).fit(rows, y)
+    kinds = {type(condition) for term in model.ruleset_.terms for condition in conditions_of(term)}
+    assert {Range, Levels} <= kinds
+    by_trees, by_model = (Explainer(model, rows, method=method) for method in ("trees", "model"))
+    for feature in model.ruleset_.features:
+        exact, asked = (one.partial_dependence(feature).individual for one in (by_trees, by_model))
+        same(exact, asked, np.abs(y).max())
+    pair = ("e", "rule")
+    same(by_trees.partial_dependence(pair).average, by_model.partial_dependence(pair).average, np.abs(y).max())
+    pickle.dumps(read(model, "predict_proba" if n_classes else "predict"))
 
 
 def test_features_that_no_rule_brings_together_do_not_interact_at_all():
