@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
 
@@ -12,6 +13,7 @@ from widget_tools import arrays, frame, make, predict, two_outputs  # noqa: F401
 
 from pdp_widgets import Explainer
 from pdp_widgets.widget import export
+from pdp_widgets.widget.carry import packed
 
 # ruff: noqa: F811
 
@@ -36,7 +38,27 @@ def test_everything_is_in_the_file_and_escaped(make, tmp_path):
     record = json.loads(element(page, "record"))
     assert [feature["name"] for feature in record["traits"]["_info"]["features"]] == [*NASTY, "level"]
     assert record["traits"]["_selection"]["text"] == w.selection.text
-    assert json.loads(element(page, "bundle")) == export.traits.BUNDLE.read_text(encoding="utf-8")
+    assert unpacked(json.loads(element(page, "bundle"))) == export.traits.BUNDLE.read_text(encoding="utf-8")
+
+
+def unpacked(module):
+    return gzip.decompress(base64.b64decode(re.search(r'const packed = "([^"]*)"', module)[1])).decode("utf-8")
+
+
+def test_the_bundle_travels_packed_and_always_the_same(make):
+    w = make()
+    code = export.traits.BUNDLE.read_text(encoding="utf-8")
+    assert unpacked(w._esm) == code
+    assert w._esm == packed.__wrapped__(code)
+    if len(code) > 10_000:
+        assert len(w._esm) < 0.6 * len(code)
+
+
+def test_a_page_holds_all_panels_without_one_being_shown_before(make, tmp_path):
+    w = make(feature="temp")
+    record = json.loads(element(w.export_html(tmp_path / "page.html").read_text(encoding="utf-8"), "record"))
+    states = {name: record["traits"][f"_{name}"]["status"]["state"] for name in w.panels}
+    assert set(states.values()) == {"done"}, states
 
 
 def test_a_page_of_a_sample_says_of_how_many_rows(make, tmp_path):
@@ -56,8 +78,8 @@ def test_curves_of_every_feature_and_output_are_recorded(make, tmp_path):
         name, output = key.split("\0")
         for part in ("_curve", "_ice"):
             assert (both[part]["feature"], both[part]["output"]) == (name, output)
-        packed = both["_curve"]["average"]
-        average = np.frombuffer(base64.b64decode(packed["b64"]), packed["dtype"])
+        raw = both["_curve"]["average"]
+        average = np.frombuffer(base64.b64decode(raw["b64"]), raw["dtype"])
         k = w._info["outputs"].index(output)
         assert np.allclose(average, w.explainer.partial_dependence(name).average[k])
         assert both["_ice"]["values"]["shape"] == [300, len(average)]

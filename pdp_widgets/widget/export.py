@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import picture, traits
+from .carry import packed
 from .wire import pack, to_base64
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def write_html(widget: PDPWidget, screen: Screen, path: str | Path, title: str) 
     """Write the page."""
     traits.require_bundle()
     target = Path(path)
-    bundle = traits.BUNDLE.read_text(encoding="utf-8")
+    bundle = packed(traits.BUNDLE.read_text(encoding="utf-8"))
     page = _PAGE.format(title=html.escape(title), record=_json(record(widget, screen)), bundle=_json(bundle))
     target.write_text(page, encoding="utf-8")
     return target

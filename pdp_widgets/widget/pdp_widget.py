@@ -264,6 +264,8 @@ class PDPWidget(WidgetTraits):
         -------
         pathlib.Path
         """
+        board = self._running.board
+        board.open({*board.opened, *self.panels})
         self.wait(timeout)
         with self._lock:
             return write_html(self, self._screen, path, title or f"{self._info['model']}: partial dependence")

@@ -15,6 +15,8 @@ import traitlets as t
 
 from pdp_widgets.inputs import InputError, PDPWidgetsError
 
+from .carry import packed
+
 __all__ = ["BUNDLE", "PICTURES", "STATE", "BundleError", "WidgetInputError", "WidgetTraits", "require_bundle"]
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
@@ -177,7 +179,7 @@ class WidgetTraits(anywidget.AnyWidget):
 
     @t.default("_esm")
     def _read_bundle(self) -> str:
-        return BUNDLE.read_text(encoding="utf-8") + "\n"
+        return packed(BUNDLE.read_text(encoding="utf-8"))
 
 
 STATE = frozenset(WidgetTraits.class_own_traits(sync=True)) - {"_esm"}

@@ -84,6 +84,11 @@ class Board:
         """All panels' names."""
         return list(self._slots)
 
+    @property
+    def opened(self) -> frozenset[str]:
+        """The panels that are computed."""
+        return frozenset(self._open)
+
     def open(self, names: Iterable[str]) -> None:
         """Compute these panels from now on, and no others."""
         with self._lock:
