@@ -293,6 +293,18 @@ def test_partners_of_the_focused_feature_are_sorted_and_follow_the_focus(stub: S
     assert "tiny is none of the features" in stub.text("panel-interactions")
 
 
+def test_the_surface_s_own_pair_is_marked(stub: Stub) -> None:
+    show(stub)
+    before = stub.page.get_by_test_id("partner").nth(1).get_attribute("aria-pressed")
+    status = {"state": "done", "message": None, "cost": 0, "stale": False}
+    stub.call("set", "_heatmap", {"first": "temp", "second": "humidity", "status": status})
+    stub.page.locator("[data-testid=partner][data-name=humidity][aria-pressed=true]").wait_for()
+    assert before == "false"
+    stub.page.mouse.click(*cell(stub, "temp", "hour"))  # a chosen one goes before
+    stub.page.locator("[data-testid=partner][data-name=hour][aria-pressed=true]").wait_for()
+    assert stub.page.locator("[data-testid=partner][aria-pressed=true]").count() == 1
+
+
 # ---- network -----------------------------------------------------------------------------------------------------------
 
 

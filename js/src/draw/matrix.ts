@@ -161,4 +161,4 @@ function hatching(ctx: CanvasRenderingContext2D, colour: string): CanvasPattern 
 }
 
 /** What a cell's number looks like within it. */
-export const inCell = (value: number): string => fmt(value, 2);
+export const inCell = (value: number): string => fmt(value, 2).replace(/^0\./, ".");

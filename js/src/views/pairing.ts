@@ -53,7 +53,11 @@ export class Pairing {
     );
     this.focus = computed(() => this.pairs.value?.features.indexOf(store.public.feature.value) ?? -1);
     this.shown = computed(() => {
-      const [i, j] = store.public.pair.value.map((name) => this.pairs.value?.features.indexOf(name) ?? -1);
+      const chosen = store.public.pair.value;
+      const { first, second } = store.pictures.heatmap.value ?? {};
+      // Nobody has chosen one for this focus: the surface has its own.
+      const own = first && second && !chosen.includes(store.public.feature.value);
+      const [i, j] = (own ? [first, second] : chosen).map((name) => this.pairs.value?.features.indexOf(name) ?? -1);
       return i >= 0 && j >= 0 ? this.pair([i, j]) : -1;
     });
     this.read = computed(() => {
