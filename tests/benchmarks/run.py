@@ -20,6 +20,7 @@ from typing import Any
 import measure  # noqa: F401 - before numpy, whose settings it mends
 import numpy as np
 import pairs  # noqa: F401 - enters its measurements
+import rules  # noqa: F401 - enters its measurements
 import trees  # noqa: F401 - enters its measurements
 from measure import MEASUREMENTS, Row, alternate, friedman, in_own_process, measurement
 
