@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
-from sklearn.utils import check_array, check_random_state, column_or_1d, compute_sample_weight
+from sklearn.utils import assert_all_finite, check_array, check_random_state, column_or_1d, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
@@ -501,7 +501,8 @@ class RuleFitClassifier(ClassifierMixin, _RuleFit):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable classes, (n,)."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        chances = self.predict_proba(X)
+        return self.classes_[chances.argmax(axis=1)]
 
     def _response(self) -> dict[str, Any]:
         return {"link": "logit" if len(self.classes_) == 2 else "ovr", "classes": self.classes_.tolist()}
@@ -531,6 +532,8 @@ def _outcome(y: Any, X: Any, estimator: Any) -> np.ndarray:
     if y is None:
         raise InputError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, estimator_name=type(estimator).__name__, input_name="y")
     if len(y) != _num_samples(X):
         raise InputError(f"y has {len(y)} values; X has {_num_samples(X)} rows")
     return y

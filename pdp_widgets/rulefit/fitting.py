@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .design import Design
+from .evaluation import Evaluation
 from .harvest import Candidates, candidates
-from .select import Path, choose, fit_path, penalty_path
+from .select import OwnFold, Path, fit_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,16 +91,13 @@ def fit_output(
     options: dict[str, Any] = {"family": family, "n_alphas": recipe.n_alphas, "selection": recipe.selection}
     options["alphas"] = None if recipe.alphas is None else recipe.alphas / unit
     options["monotone"] = found.signs if found.signs.any() else None
-    folds = recipe.folds if len(recipe.folds) > 1 else None
+    folds: list[Any] | None = recipe.folds if len(recipe.folds) > 1 else None
     if recipe.honest and folds is not None:
-        path = fit_path(design, target, folds=None, **options)
-        losses = [
-            _honest_losses(table, X, target, weights, family, recipe.growing, fold, path.alphas, fold_seed)
+        folds = [
+            _own_fold(table, X, target, weights, family, recipe.growing, fold, fold_seed)
             for fold, fold_seed in zip(folds, rest, strict=True)
         ]
-        path = _with_losses(path, np.stack(losses, axis=1), recipe.selection)
-    else:
-        path = fit_path(design, target, folds=folds, **options)
+    path = fit_path(design, target, folds=folds, **options)
     path = replace(path, alphas=path.alphas * unit, losses=path.losses * unit**2,
                    intercepts=path.intercepts * unit + centre, coefficients=path.coefficients * unit)  # fmt: skip
     count, inside, outside = _outcomes(found.masks, y, weights)
@@ -123,35 +121,26 @@ def _design(found: Candidates, weights: np.ndarray | None) -> Design:
     return Design(found.masks, found.values, weights, np.array([term.sd for term in found.linear]))
 
 
-def _honest_losses(
+def _own_fold(
     table: Table, X: Any, y: np.ndarray, weights: np.ndarray | None, family: Family, growing: Mapping[str, Any],
-    fold: tuple[np.ndarray, np.ndarray], alphas: np.ndarray, seed: np.random.SeedSequence,
-) -> np.ndarray:  # fmt: skip
-    """Return the held-out losses, (A,), of rules that have not seen the held-out rows."""
+    fold: tuple[np.ndarray, np.ndarray], seed: np.random.SeedSequence,
+) -> OwnFold:  # fmt: skip
+    """Return a fold with rules that have not seen its held-out rows."""
     train, test = fold
-    inner = None if weights is None else weights[train]
-    part = X.take(train)
-    found = candidates(table, part, y[train], inner, family=family, rng=np.random.default_rng(seed), **growing)
-    design = _design(found, inner)
-    path = penalty_path(
-        design, y[train], family=family, alphas=alphas, monotone=found.signs if found.signs.any() else None
-    )
+    inside, outside = (None if weights is None else weights[part] for part in fold)
+    rng = np.random.default_rng(seed)
+    found = candidates(table, X.take(train), y[train], inside, family=family, rng=rng, **growing)
     rows = X.take(test)
-    values = np.column_stack(
-        [*(rule.mask(rows) for rule in found.rules), *(term.values(rows) for term in found.linear), np.ones(len(test))]
-    )
-    factor = np.append(design.unscaled(np.ones(design.n_columns)), 1.0)
-    coefficients = np.column_stack([path.coefficients.toarray(), path.intercepts]) * factor
-    fitted = coefficients @ values.T
-    if family == "squared":
-        losses = np.square(y[test] - fitted)
-    else:
-        losses = np.logaddexp(0, np.where(y[test] == 1, -fitted, fitted))
-    return np.average(losses, axis=1, weights=None if weights is None else weights[test])
-
-
-def _with_losses(path: Path, losses: np.ndarray, selection: Selection) -> Path:
-    return replace(path, losses=losses, chosen=choose(path.alphas, losses, selection))
+    look = Evaluation(rows, found.rules)
+    masks = np.empty((len(test), len(found.rules)), dtype=bool, order="F")
+    for k, rule in enumerate(found.rules):
+        masks[:, k] = look.values(rule)
+    values = np.empty((len(test), len(found.linear)))
+    for k, term in enumerate(found.linear):
+        values[:, k] = term.values(rows)
+    scale = np.array([term.sd for term in found.linear])
+    held_out = Design(masks, values, outside, scale)
+    return OwnFold(_design(found, inside), y[train], held_out, y[test], found.signs if found.signs.any() else None)
 
 
 def _outcomes(
