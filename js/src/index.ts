@@ -37,6 +37,7 @@ import { messageOf, Store } from "./store";
 import effects from "./styles/effects.css";
 import heatmap from "./styles/heatmap.css";
 import interactions from "./styles/interactions.css";
+import page from "./styles/page.css";
 import panels from "./styles/panels.css";
 import css from "./styles.css";
 import { watchScheme } from "./theme";
@@ -70,7 +71,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Partial dependence");
   const style = doc.createElement("style");
-  style.textContent = css + effects + panels + interactions + heatmap;
+  style.textContent = css + page + effects + panels + interactions + heatmap;
   const body = doc.createElement("div");
   body.className = "pdpw-body";
   root.append(style, body);

@@ -17,8 +17,17 @@ import {
 import { conjuncts } from "./geometry/query";
 import { resample } from "./geometry/resample";
 import { splitMeans } from "./geometry/subset";
-import { type Method, type Overview, type RequestParams, SPARK } from "./model";
+import { type Curve, type Method, type Overview, type RequestParams, SPARK } from "./model";
 import type { Store } from "./store";
+
+/** How much an average curve moves: PD importance. */
+function spreadOf({ kind, missing }: Curve, average: ArrayLike<number>): number {
+  const values = Array.from(average).filter((_, i) => i !== missing);
+  if (values.length < 2) return 0;
+  if (kind === "category") return (Math.max(...values) - Math.min(...values)) / 4;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
+}
 
 export class LocalKernel {
   #store: Store;
@@ -165,12 +174,15 @@ export class LocalKernel {
         target.set(spark, row * SPARK);
       };
       put(all, curve.average);
+      let selected: ArrayLike<number> | null = null;
       if (mask && mask.length === ice.m) {
         const means = splitMeans(ice, mask, store.sample.peek(), curve.average);
+        selected = means.selection;
         put(inside, means.selection);
         put(outside, means.rest);
       }
-      return { ...feature, importance: curve.importance, heterogeneity: curve.heterogeneity };
+      const importance_selected = selected && inside ? spreadOf(curve, selected) : null;
+      return { ...feature, importance: curve.importance, importance_selected, heterogeneity: curve.heterogeneity };
     });
     store.overview.value = { ...next, all: all ?? overview.all, selection: inside, rest: outside };
   }

@@ -51,7 +51,15 @@ export const TRAITS = [...PUBLIC_TRAITS, ...PRIVATE_TRAITS] as const;
 export type PublicTrait = (typeof PUBLIC_TRAITS)[number];
 export type PrivateTrait = (typeof PRIVATE_TRAITS)[number];
 
-export type SortBy = "importance" | "heterogeneity" | "name" | "order";
+export type SortBy =
+  | "importance"
+  | "heterogeneity"
+  | "weighted"
+  | "permutation"
+  | "total"
+  | "rulefit"
+  | "name"
+  | "order";
 export type AxisKind = "number" | "datetime" | "timedelta" | "category";
 export type FeatureKind = "number" | "integer" | "bool" | "category" | "datetime" | "timedelta" | "group";
 
@@ -107,6 +115,8 @@ export interface OverviewFeature {
   total: number;
   importance: number | null;
   heterogeneity: number | null;
+  /** The same of the selected rows' average curve. */
+  importance_selected?: number | null;
   error: string | null;
 }
 

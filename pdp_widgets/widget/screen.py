@@ -130,7 +130,7 @@ class Screen:
     def forget_splits(self) -> None:
         """Drop what belongs to another selection or output."""
         for track in self.tracks.values():
-            track.split = None
+            track.set_split(None)
 
     def refresh(self, track: Track) -> None:
         """Bring what is known of a feature up to date."""
@@ -254,6 +254,7 @@ class Screen:
             "rows": 0 if summary is None else summary.result.rows_done,
             "total": track.n_rows,
             "importance": None if summary is None else scalar(summary.importance[k]),
+            "importance_selected": None if track.split_importance is None else scalar(track.split_importance),
             "heterogeneity": None if unknown else scalar(summary.heterogeneity[k]),  # type: ignore[union-attr,index]
             "error": track.error,
         }

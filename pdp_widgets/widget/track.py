@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,8 @@ class Track:
         """(n_outputs, m, K) the sampled rows' curves: they outlive the cache, for sparklines and exported pages."""
         self.split: np.ndarray | None = None
         """(2, 24) sparklines of the selection and the rest, None when not known."""
+        self.split_importance: float | None = None
+        """PD importance of the selection: that of its average curve."""
         self.dirty = False
         """Whether there are rows that the summary does not know of."""
         self._ice: weakref.ref[Ice] | None = None
@@ -114,8 +116,11 @@ class Track:
         return self.sampled
 
     def set_split(self, sides: Sides | None) -> None:
-        """Keep both sides' sparklines."""
-        self.split = None if sides is None or self.grid is None else sparkline(self.grid, sides.averages)
+        """Keep both sides' sparklines, and how much the selection's curve moves."""
+        self.split = self.split_importance = None
+        if sides is not None and self.grid is not None and self.summary is not None:
+            self.split = sparkline(self.grid, sides.averages)
+            self.split_importance = float(replace(self.summary.result, average=sides.averages).importance[0])
 
     def line(self, k: int) -> np.ndarray:
         """Return the sparkline of output ``k``, NaN when not known."""

@@ -86,8 +86,12 @@ class WidgetTraits(anywidget.AnyWidget):
     show_ice = t.Bool(default_value=True).tag(sync=True)
     """Whether the lines of single rows are drawn."""
 
-    sort_by = t.Enum(["importance", "heterogeneity", "name", "order"], "importance").tag(sync=True)
-    """The order of the feature list; "order" is the one in X."""
+    sort_by = t.Enum(
+        ["importance", "heterogeneity", "weighted", "permutation", "total", "rulefit", "name", "order"], "importance"
+    ).tag(sync=True)
+    """What the features are sorted by, and the bar beside each: PD importance, how far rows disagree ("heterogeneity"), PD importance
+    where the rows are ("weighted"), permutation importance (with ``y``), the total effect (PDI), the weight in the rules, the name, or
+    "order", that of the columns."""
 
     pair: Any = Focus(()).tag(sync=True)
     """The two features whose surface is shown; empty: the focused feature and the one that it interacts with most."""
@@ -123,7 +127,7 @@ class WidgetTraits(anywidget.AnyWidget):
     """{rows: int32[m], labels: [str], weight: float32[m]|null}: the rows whose own curves the page holds, the same for all features."""
 
     _overview = _private()
-    """Sparklines: {output, features: [{name, rows, total, importance|null, heterogeneity|null, error|null}], points: [int],
+    """Sparklines: {output, features: [{name, rows, total, importance|null, importance_selected|null (of the selection's curve), heterogeneity|null, error|null}], points: [int],
     all, selection|null, rest|null: float32[p, 24] with NaN for not known yet, n_selection, n_rest}.
     ``importance`` and ``heterogeneity`` have the unit of the prediction."""
 

@@ -8,7 +8,7 @@ import { messageOf, type Store } from "../store";
 import { Curves } from "./curves";
 import { Distribution } from "./distribution";
 import { EffectControls, LinesLegend } from "./effects";
-import { DISAGREEMENT, Features, IMPORTANCE } from "./features";
+import { Features, useAmounts } from "./features";
 import { Hints, Regions } from "./hints";
 import { useValue } from "./hooks";
 import { BELOW, SIDE } from "./panels";
@@ -106,8 +106,10 @@ function Focus({ ui }: { ui: Ui }) {
   const centered = useValue(() => store.public.centered.value && ui.steps.value === null);
   const info = useValue(() => store.info.value);
   const message = useValue(() => store.messages.value.curve);
-  const disagrees = useValue(() => store.public.sort_by.value === "heterogeneity");
-  const measure = disagrees ? curve?.heterogeneity : curve?.importance;
+  const { measure, known } = useAmounts(ui);
+  // The focused curve has more rows than the list knows of.
+  const own = measure.by === "importance" || measure.by === "heterogeneity" ? curve?.[measure.by] : undefined;
+  const size = own === undefined ? known.get(curve?.feature ?? "")?.value : own;
   const picture = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const node = picture.current!;
@@ -140,9 +142,9 @@ function Focus({ ui }: { ui: Ui }) {
         <h3 class="pdpw-title" title={name} data-testid="title">
           {name}
         </h3>
-        {curve && !waiting && measure !== null && measure !== undefined && (
-          <span class="pdpw-muted" data-testid="measure" title={disagrees ? DISAGREEMENT : IMPORTANCE}>
-            {disagrees ? "disagreement" : "importance"} {fmt(measure)}
+        {curve && !waiting && size !== null && size !== undefined && !Number.isNaN(size) && (
+          <span class="pdpw-muted" data-testid="measure" title={measure.about}>
+            {measure.name} {fmt(size)}
           </span>
         )}
         {notes.length > 0 && !waiting && (

@@ -2,10 +2,12 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fmt } from "../geometry/format";
+import { type Amount, amounts, longest, MEASURES, measureOf, type RuleWeights, whyNot } from "../geometry/measures";
 import { extent, union } from "../geometry/scale";
 import type { FeatureKind, Info, Overview, SortBy } from "../model";
 import { SPARK } from "../model";
 import { useValue } from "./hooks";
+import { Line } from "./panel";
 import { sparkPath } from "./spark";
 import type { Ui } from "./ui";
 
@@ -19,27 +21,18 @@ const KINDS: Record<FeatureKind, [string, string]> = {
   group: ["grp", "group of columns"],
 };
 
-export const IMPORTANCE =
-  "Importance: how much the average curve moves: its standard deviation over the grid (categories: range / 4), over all rows";
-export const DISAGREEMENT = "Disagreement: how far single rows’ curves differ in shape";
-
-const SORTS: [SortBy, string, string][] = [
-  ["importance", "importance", IMPORTANCE],
-  ["heterogeneity", "disagreement", DISAGREEMENT],
-  ["name", "name", "Name"],
-  ["order", "column order", "Order of the columns"],
-];
-
 /** Row numbers of `features` in the wanted order; unknown measures come last. */
-export function orderOf(info: Info, overview: Overview | null, by: SortBy): number[] {
+export function orderOf(info: Info, known: Map<string, Amount>, by: SortBy): number[] {
   const rows = info.features.map((_, i) => i);
   if (by === "name")
     return rows.sort((a, b) =>
       info.features[a].name.localeCompare(info.features[b].name, undefined, { numeric: true }),
     );
-  if (by === "order" || !overview) return rows;
-  const measure = new Map(overview.features.map((f) => [f.name, f[by]]));
-  const value = (i: number) => measure.get(info.features[i].name) ?? Number.NEGATIVE_INFINITY;
+  if (by === "order") return rows;
+  const value = (i: number) => {
+    const found = known.get(info.features[i].name)?.value;
+    return found === undefined || Number.isNaN(found) ? Number.NEGATIVE_INFINITY : found;
+  };
   return rows.sort((a, b) => value(b) - value(a) || a - b);
 }
 
@@ -68,12 +61,57 @@ function Spark({
   );
 }
 
+/** How large a measure is over all rows, and over the selected ones, with standard errors. */
+function Bars({ amount, most }: { amount: Amount; most: number }) {
+  const share = (value: number) => Math.max(0, Math.min(100, (100 * value) / most));
+  const bar = (value: number, stderr: number, of: string) =>
+    value > 0 && (
+      <span class={`pdpw-amount pdpw-amount-${of}`}>
+        <span style={{ width: `${share(value)}%` }} />
+        {stderr > 0 && (
+          <span
+            class="pdpw-whisker"
+            style={{ left: `${share(value - stderr)}%`, width: `${share(value + stderr) - share(value - stderr)}%` }}
+          />
+        )}
+      </span>
+    );
+  return (
+    <span class="pdpw-amounts" aria-hidden="true">
+      {most > 0 && bar(amount.value, amount.stderr, "all")}
+      {most > 0 && bar(amount.selected, amount.selectedStderr, "sel")}
+    </span>
+  );
+}
+
+const inWords = ({ value, stderr }: { value: number; stderr: number }) =>
+  stderr > 0 ? `${fmt(value)} ± ${fmt(stderr, 2)}` : fmt(value);
+
+/** The measure that the features are sorted by, and what is known of it. */
+export function useAmounts(ui: Ui) {
+  const { store } = ui;
+  return useValue(() => {
+    const by = store.public.sort_by.value;
+    const overview = store.overview.value;
+    const picture = store.pictures.importance.value;
+    const rules = rulesOf(ui);
+    const known = amounts(by, { overview, picture, rules, selected: store.selection.value.text !== "" });
+    return { by, measure: measureOf(by), picture, rules, known };
+  });
+}
+
+const rulesOf = ({ store }: Ui): RuleWeights | null =>
+  (store.pictures as { rules?: { value: RuleWeights | null } }).rules?.value ?? null;
+
 export function Features({ ui }: { ui: Ui }) {
   const { store } = ui;
   const info = useValue(() => store.info.value);
   const overview = useValue(() => store.overview.value);
   const focused = useValue(() => store.public.feature.value || store.curve.value?.feature || "");
-  const sortBy = useValue(() => store.public.sort_by.value);
+  const { by: sortBy, measure, picture, rules, known: sizes } = useAmounts(ui);
+  const panels = useValue(() => store.public.panels.value);
+  const live = useValue(() => store.host.value === "kernel");
+  const chosen = useValue(() => store.selection.value.id);
   const state = useValue(() => store.progress.value.state);
   const large = useValue(() => store.public.size.value === "large");
   const [search, setSearch] = useState("");
@@ -85,19 +123,30 @@ export function Features({ ui }: { ui: Ui }) {
   const rowHeight = large ? 48 : 36;
 
   // The order changes when the person asks, and once per output when everything is known; never while numbers trickle in.
-  const sorted = useRef({ info: null as Info | null, sortBy, output: "", order: [] as number[] });
+  const sorted = useRef({ info: null as Info | null, sortBy, done: "", order: [] as number[] });
+  const ofCurves = measure.by === "importance" || measure.by === "heterogeneity";
   const settled =
     overview !== null &&
-    (allDone(overview) || state === "stopped" || state === "idle" || store.host.peek() !== "kernel");
+    (!live ||
+      (ofCurves
+        ? allDone(overview) || state === "stopped" || state === "idle"
+        : measure.by === "rulefit" || (picture?.output === overview.output && picture.status.state !== "running")));
   if (info) {
     const last = sorted.current;
     const fresh = last.info !== info;
-    const news = settled && last.output !== overview.output;
+    const key = `${overview?.output} ${sortBy}`;
+    const news = settled && last.done !== key;
     if (fresh || news || last.sortBy !== sortBy) {
-      const order = orderOf(info, fresh && !settled ? null : overview, sortBy);
-      sorted.current = { info, sortBy, output: settled ? overview.output : last.output, order };
+      const order = orderOf(info, fresh && !settled ? new Map() : sizes, sortBy);
+      sorted.current = { info, sortBy, done: settled ? key : last.done, order };
     }
   }
+  // So does the bars' axis: it only gets longer meanwhile.
+  const axis = useRef({ key: "", most: 0 });
+  const axisKey = `${overview?.output} ${sortBy} ${chosen}`;
+  const most = useMemo(() => longest(sizes.values()), [sizes]);
+  if (axis.current.key !== axisKey) axis.current = { key: axisKey, most };
+  else if (most > axis.current.most) axis.current.most = most;
   const { order } = sorted.current;
   const lookup = useMemo(() => new Map(overview?.features.map((f, i) => [f.name, i])), [overview]);
   const range = useMemo(() => {
@@ -172,6 +221,7 @@ export function Features({ ui }: { ui: Ui }) {
     event.stopPropagation();
   };
 
+  const reason = whyNot(sortBy, picture, rules, panels, live);
   if (!info) return <div class="pdpw-features pdpw-empty">waiting for the first rows</div>;
   return (
     <div class="pdpw-features">
@@ -183,19 +233,30 @@ export function Features({ ui }: { ui: Ui }) {
             data-testid="sort"
             aria-label="Sort features by"
             value={sortBy}
-            title={SORTS.find(([by]) => by === sortBy)?.[2]}
+            title={MEASURES.find(({ by }) => by === sortBy)?.about}
             onChange={(event) => {
               store.set("sort_by", event.currentTarget.value as SortBy);
             }}
           >
-            {SORTS.map(([by, name]) => (
-              <option key={by} value={by}>
-                {name}
-              </option>
-            ))}
+            {MEASURES.map(({ by, name, about }) => {
+              const reason = whyNot(by, picture, rules, panels, live);
+              return (
+                <option key={by} value={by} disabled={reason !== "" && by !== sortBy} title={reason || about}>
+                  {name}
+                </option>
+              );
+            })}
           </select>
         </label>
       </div>
+      {!ofCurves && measure.column && (
+        <Line ui={ui} name="importance" status={picture?.status ?? null} filled={sizes.size > 0} />
+      )}
+      {reason && (
+        <p class="pdpw-strip" data-testid="sort-reason">
+          {reason}
+        </p>
+      )}
       <input
         class="pdpw-search"
         type="search"
@@ -234,8 +295,16 @@ export function Features({ ui }: { ui: Ui }) {
             const feature = info.features[i];
             const row = lookup.get(feature.name) ?? -1;
             const known = row >= 0 ? overview!.features[row] : undefined;
-            const measure = sortBy === "heterogeneity" ? known?.heterogeneity : known?.importance;
-            const done = known ? known.rows >= known.total && known.total > 0 : false;
+            const amount = sizes.get(feature.name);
+            const done = !ofCurves || (known ? known.rows >= known.total && known.total > 0 : false);
+            const about = [
+              measure.about,
+              amount ? `all rows ${inWords(amount)}` : "",
+              amount && !Number.isNaN(amount.selected)
+                ? `selection ${inWords({ value: amount.selected, stderr: amount.selectedStderr })}`
+                : "",
+              ofCurves ? `known from ${known?.rows ?? 0} of ${known?.total ?? 0} rows` : "",
+            ].filter(Boolean);
             const [mark, kind] = KINDS[feature.kind] ?? ["?", feature.kind];
             const note = [
               feature.name,
@@ -277,12 +346,9 @@ export function Features({ ui }: { ui: Ui }) {
                 ) : (
                   <span class="pdpw-spark" />
                 )}
-                <span
-                  class="pdpw-imp"
-                  data-done={done}
-                  title={`${sortBy === "heterogeneity" ? DISAGREEMENT : IMPORTANCE}. Known from ${known?.rows ?? 0} of ${known?.total ?? 0} rows.`}
-                >
-                  {measure === null || measure === undefined ? "·" : fmt(measure, 2)}
+                <span class="pdpw-imp" data-done={done} title={about.join(". ")}>
+                  {amount === undefined || Number.isNaN(amount.value) ? "·" : fmt(amount.value, 2)}
+                  {amount && <Bars amount={amount} most={axis.current.most} />}
                 </span>
               </div>
             );
