@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from .grow import Family
     from .row import RowExplanation
+    from .stability import Stability
 
 __all__ = ["RuleFitClassifier", "RuleFitRegressor"]
 
@@ -246,6 +247,12 @@ class _RuleFit(TransformerMixin, BaseEstimator):
         from .row import explain_row
 
         return explain_row(self.ruleset_, row, self._rows(X))
+
+    def stability(self, X: Any, y: Any, **options: Any) -> Stability:
+        """Return how often each term comes back when the model is fitted to other samples of its rows; see ``rulefit.stability``."""
+        from .stability import stability
+
+        return stability(self, X, y, **options)
 
     @property
     def n_terms_on_path_(self) -> np.ndarray:
