@@ -1,6 +1,6 @@
-"""Driving a real JupyterLab in a real browser: start the server, open a notebook, run it, and ask its kernel.
+"""Driving a real JupyterLab or Notebook 7 in a real browser: start the server, open a notebook, run it, and ask its kernel.
 
-Used by the tests (fixture `jupyter_lab` in conftest.py) and by `notebooks/make_picture.py`.
+Used by the tests (fixture `jupyter_lab` in conftest.py, test_host_notebook7.py) and by picture.py.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import contextlib
 import json
 import os
 import shutil
-import socket
-import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hosts.server import free_port, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Playwright
@@ -60,12 +60,25 @@ ASK = """async ([path, expression]) => {
 }"""
 
 
-class Lab:
-    """A running JupyterLab server with a notebook folder of its own."""
+class App(NamedTuple):
+    """An application of Jupyter's server that shows notebooks with JupyterLab's parts."""
 
-    def __init__(self, url: str, folder: Path) -> None:
+    module: str
+    name: str
+    page: str
+
+
+LAB = App("jupyterlab", "LabApp", "lab/tree/{name}?reset")
+NOTEBOOK = App("notebook", "JupyterNotebookApp", "notebooks/{name}")
+
+
+class Lab:
+    """A running JupyterLab server, or another app like it, with a notebook folder of its own."""
+
+    def __init__(self, url: str, folder: Path, app: App = LAB) -> None:
         self.url = url
         self.folder = folder
+        self.app = app
 
     def get(self, path: str) -> Any:
         """Ask the server's REST interface."""
@@ -80,7 +93,7 @@ class Lab:
         name = name or (notebook.name if isinstance(notebook, Path) else "check.ipynb")
         nbformat.write(content, self.folder / name)
         errors = watch_errors(page)
-        page.goto(f"{self.url}/lab/tree/{name}?reset", wait_until="domcontentloaded")
+        page.goto(f"{self.url}/{self.app.page.format(name=name)}", wait_until="domcontentloaded")
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
         opened = Notebook(self, page, name, errors)
         opened.wait_for_kernel()
@@ -184,14 +197,11 @@ class Notebook:
 
 
 @contextlib.contextmanager
-def serve(folder: Path) -> Iterator[Lab]:
-    """Run JupyterLab on a free port with settings, kernels and notebooks of its own under `folder`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    notebooks, runtime, log = folder / "notebooks", folder / "runtime", folder / "lab.log"
-    for made in (notebooks, runtime):
-        made.mkdir(parents=True, exist_ok=True)
+def serve(folder: Path, app: App = LAB) -> Iterator[Lab]:
+    """Run JupyterLab, or another app like it, on a free port with settings, kernels and notebooks of its own under `folder`."""
+    port = free_port()
+    notebooks = folder / "notebooks"
+    notebooks.mkdir(parents=True, exist_ok=True)
     settings = folder / "settings" / "@jupyterlab"
     write_settings(
         settings / "apputils-extension" / "notification",
@@ -202,43 +212,13 @@ def serve(folder: Path) -> Iterator[Lab]:
     write_settings(
         settings / "notebook-extension" / "tracker", windowingMode="none"
     )  # a cell out of sight is drawn too
-    environment = os.environ | {
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "JUPYTER_CONFIG_PATH": str(REPOSITORY / "jupyter-config"),
-        "JUPYTER_DATA_DIR": str(folder / "data"),
-        "JUPYTER_RUNTIME_DIR": str(runtime),
-        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
-        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
-        "IPYTHONDIR": str(folder / "ipython"),
-        "PYTHONPATH": str(REPOSITORY),  # the kernels run what the other tests run: this checkout
-    }
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0",
-        "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True", f"--notebook-dir={notebooks}",
+        sys.executable, "-m", app.module, "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=", f"--{app.name}.expose_app_in_browser=True", f"--ServerApp.root_dir={notebooks}",
     ]  # fmt: skip
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment, cwd=folder
-        )
-    lab = Lab(f"http://127.0.0.1:{port}", notebooks)
-    try:
-        end = time.monotonic() + 90
-        while True:
-            try:
-                lab.get("api")
-                break
-            except OSError:
-                if server.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-3000:]}") from None
-                time.sleep(0.2)
+    lab = Lab(f"http://127.0.0.1:{port}", notebooks, app)
+    with running(command, folder, f"{lab.url}/api"):
         yield lab
-    finally:
-        server.terminate()
-        try:
-            server.wait(20)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
 
 
 def watch_errors(page: Page) -> list[str]:
