@@ -110,16 +110,32 @@ class Rules:
         """
         if not hasattr(self.estimator, "with_n_terms"):
             raise InputError(f"{self.of} keeps its rules, but no path of fewer terms")
-        shorter = self.estimator.with_n_terms(n_terms)
+        return self._instead(self.estimator.with_n_terms(n_terms))
+
+    def at_step(self, step: int) -> Rules:
+        """Return the same at another penalty of the path, 0 being the largest; nothing is fitted again.
+
+        Raises
+        ------
+        InputError
+            When there is no such step, and for a model without a path.
+        """
+        if not hasattr(self.estimator, "at_step"):
+            raise InputError(f"{self.of} keeps its rules, but no path of fewer terms")
+        return self._instead(self.estimator.at_step(step))
+
+    def _instead(self, other: Any) -> Rules:
+        """Return the same with the terms of another step of the path."""
         if self.kind != "model":
-            fidelity = _cross_validated(shorter, self.target, self._share)
+            fidelity = _cross_validated(other, self.target, self._share)
         else:
-            own, share = shorter.ruleset_.decision(self.table), self._share
+            own, share = other.ruleset_.decision(self.table), self._share
+            own = own if self.rows is None else own[:, self.rows]
             centred = self.target - (self.target @ share)[:, None]
             fidelity = _explained(
                 float(np.sum(np.square(self.target - own) @ share)), float(np.sum(centred**2 @ share))
             )
-        return replace(self, estimator=shorter, ruleset=shorter.ruleset_, fidelity=fidelity)
+        return replace(self, estimator=other, ruleset=other.ruleset_, fidelity=fidelity)
 
     @property
     def _share(self) -> np.ndarray:
@@ -191,7 +207,7 @@ def rules(
         Show a bar while the model predicts; None: when it is slow.
     **options
         Other parameters of ``RuleFitRegressor`` and ``RuleFitClassifier``. Here ``cv`` is "honest" and ``random_state`` that
-        of the explainer by default.
+        of the explainer by default, and ``min_samples_leaf`` of a surrogate 5: a model's answers have no noise.
 
     Raises
     ------
@@ -225,6 +241,8 @@ def rules(
         kind, values, describes = "outcome", outcome, "y"
     classes = kind == "outcome" and (bool(explainer.response.raw_labels) or values.dtype.kind not in "iuf")
     table = _table(explainer)
+    if kind == "surrogate":
+        options.setdefault("min_samples_leaf", 5)  # a model's answers have no noise that larger groups would keep out
     estimator = _estimator(classes, {"max_rules": max_rules, "random_state": explainer.random_state, **options})
     weights = None if explainer.weights is None else explainer.weights[kept]
     estimator.fit(table.build(np.flatnonzero(kept)), values[kept], sample_weight=weights)
