@@ -39,6 +39,7 @@ import heatmap from "./styles/heatmap.css";
 import interactions from "./styles/interactions.css";
 import page from "./styles/page.css";
 import panels from "./styles/panels.css";
+import rules from "./styles/rules.css";
 import css from "./styles.css";
 import { watchScheme } from "./theme";
 import { App } from "./views/app";
@@ -71,7 +72,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Partial dependence");
   const style = doc.createElement("style");
-  style.textContent = css + page + effects + panels + interactions + heatmap;
+  style.textContent = css + effects + panels + interactions + heatmap + rules + page;
   const body = doc.createElement("div");
   body.className = "pdpw-body";
   root.append(style, body);

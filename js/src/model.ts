@@ -40,10 +40,11 @@ export const PRIVATE_TRAITS = [
   "_importance",
   "_interactions",
   "_heatmap",
+  "_rules",
 ] as const;
 
 /** Panels beside the curves, in the page's order; each has the private trait of its name with "_" before it. */
-export const PANELS = ["effects", "regions", "importance", "interactions", "heatmap"] as const;
+export const PANELS = ["effects", "regions", "importance", "interactions", "heatmap", "rules"] as const;
 export type PanelName = (typeof PANELS)[number];
 
 export const TRAITS = [...PUBLIC_TRAITS, ...PRIVATE_TRAITS] as const;
@@ -438,6 +439,82 @@ export interface InteractionsPicture {
   refining: number | null;
 }
 
+/** A sum of rules and linear terms; one number per term in every array, the most important first. */
+export interface RulesPicture {
+  status: Status;
+  /** Tells one list of terms from another: positions in requests are those of this list. */
+  id: number;
+  output: string;
+  kind: "model" | "surrogate" | "outcome";
+  of: string;
+  describes: string;
+  link: "identity" | "logit" | "ovr";
+  fidelity: number | null;
+  rows: number;
+  rows_total: number;
+  /** Rows that can be asked for, if there are more. */
+  more: number | null;
+  intercept: number;
+  /** The sum where no rule holds and every number is at its mean. */
+  start: number;
+  /** Rules are about columns as the page knows them. */
+  as_seen: boolean;
+  left_out: number;
+  features: string[];
+  /** The feature of the widget that each belongs to, or "". */
+  focus: string[];
+  /** Distinct conditions: position among `features`, for people, for `select`. */
+  conditions: { feature: ArrayLike<number>; words: string[]; texts: string[] };
+  /** Positions among the conditions, term after term; `ends` of each term. */
+  parts: ArrayLike<number>;
+  ends: ArrayLike<number>;
+  /** The most important feature of each term. */
+  main: ArrayLike<number>;
+  /** 0: rule, 1: number, 2: one level of a category. */
+  type: ArrayLike<number>;
+  coefficient: ArrayLike<number>;
+  support: ArrayLike<number>;
+  n: ArrayLike<number>;
+  importance: ArrayLike<number>;
+  largest: number | null;
+  inside: ArrayLike<number>;
+  outside: ArrayLike<number>;
+  /** Of the linear terms in their order. */
+  limits: string[];
+  path: { terms: ArrayLike<number>; explained: ArrayLike<number>; at: number } | null;
+  cluster: ArrayLike<number> | null;
+  selection: { importance: ArrayLike<number>; support: ArrayLike<number>; n: number } | null;
+  selection_id: number;
+  /** Whether there is an outcome to describe. */
+  outcome: boolean;
+}
+
+/** Another rule that one has to be read with. */
+export interface Related {
+  term: number;
+  relation: "equal" | "contains" | "within" | "complement" | "correlated";
+  share: number | null;
+  share_of_other: number | null;
+  jaccard: number | null;
+  correlation: number | null;
+}
+
+/** Why a row is predicted as it is: `start`, the contributions and `rest` add up to `decision`. */
+export interface RowReply {
+  of: number;
+  row: number;
+  label: string;
+  start: number;
+  decision: number;
+  prediction: number;
+  model: number | null;
+  holds: number[];
+  contributions: [number, number][];
+  values: [number, number][];
+  rest: number;
+  misses: [number, string, number | null][];
+}
+
 /** The picture of each panel; `Partial`, since a panel may have a status and nothing to show yet. */
 export interface Pictures {
   effects: Partial<EffectsPicture> & { status: Status };
@@ -445,6 +522,7 @@ export interface Pictures {
   importance: Partial<ImportancePicture> & { status: Status };
   interactions: Partial<InteractionsPicture> & { status: Status };
   heatmap: Partial<HeatmapPicture> & { status: Status };
+  rules: Partial<RulesPicture> & { status: Status };
 }
 
 export type Op = "replace" | "add" | "remove";
@@ -461,6 +539,10 @@ export interface RequestParams {
   query: { text: string; op?: Op };
   open: { panels: string[] };
   compute: { panel: string };
+  terms: { step?: number; subject?: "model" | "outcome" };
+  overlap: { of: number; term: number };
+  row: { of: number; row?: number; label?: string };
+  rule: { of: number; term: number; op: Op };
   stop: Record<string, never>;
   resume: Record<string, never>;
   visible: { features: string[] };

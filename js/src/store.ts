@@ -62,7 +62,7 @@ const DEFAULTS: PublicTraits = {
 };
 
 /** Where a message is shown. "curve" is a note, gone at the next act; the others tell what went wrong. */
-export type Place = "toolbar" | "selection" | "curve" | "page";
+export type Place = "toolbar" | "selection" | "curve" | "rules" | "page";
 
 /** What stands behind the page: a kernel, only a saved notebook, or a recorded page. */
 export type Host = "kernel" | "saved" | "recorded";
@@ -76,8 +76,16 @@ export interface Shown {
 
 const notSaved = (what: string) => `The curve of ${what} is not in this notebook: run the cell to see it.`;
 
+const ABOUT_RULES: Method[] = ["terms", "overlap", "row"];
+
 const placeOf = (method: Method): Place =>
-  method === "stop" || method === "resume" ? "toolbar" : QUIET.includes(method) ? "page" : "selection";
+  method === "stop" || method === "resume"
+    ? "toolbar"
+    : ABOUT_RULES.includes(method)
+      ? "rules"
+      : QUIET.includes(method)
+        ? "page"
+        : "selection";
 
 export class Store {
   readonly info = signal<Info | null>(null);

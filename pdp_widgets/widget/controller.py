@@ -192,6 +192,7 @@ class Controller:
         with self.lock:
             self._closed = True
         self.worker.close()
+        self.board.close()
 
     # ---- rectangles on ICE curves ----------------------------------------------------------
 

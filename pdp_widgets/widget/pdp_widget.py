@@ -462,6 +462,15 @@ class PDPWidget(WidgetTraits):
         elif method == "select":
             condition = self._condition(params["condition"], params["gesture"] if params["op"] == "replace" else None)
             self._show(self._history.combine(params["op"], condition, params["gesture"]))
+        elif method == "terms":
+            self._rules_panel.choose(self.output, params["step"], params["subject"])
+            self._running.board.changed()
+        elif method == "overlap":
+            return self._rules_panel.reading(params["of"]).related(params["term"])
+        elif method == "row":
+            return self._rules_panel.reading(params["of"]).row(params["row"], params["label"])
+        elif method == "rule":
+            self.select(self._rules_panel.reading(params["of"]).node(params["term"]), op=params["op"])
         else:
             actions: dict[str, Callable[[], Any]] = {
                 "clear": self.clear,
@@ -490,6 +499,10 @@ class PDPWidget(WidgetTraits):
         if self._controller is None:
             raise RuntimeError("the widget is closed")
         return self._controller
+
+    @property
+    def _rules_panel(self) -> Any:
+        return self._running.board["rules"]
 
     @property
     def _screen(self) -> Any:

@@ -68,6 +68,10 @@ class Checker:
             "open": self._open,
             "compute": lambda params: {"panel": self._panel(params.get("panel"))},
             "visible": self._visible,
+            "terms": self._terms,
+            "overlap": lambda params: {name: _position(params, name) for name in ("of", "term")},
+            "rule": lambda params: {"op": _op(params.get("op"))} | {n: _position(params, n) for n in ("of", "term")},
+            "row": self._row,
             **dict.fromkeys(("hello", "clear", "invert", "undo", "redo", "stop", "resume"), lambda _: {}),
         }
 
@@ -151,6 +155,20 @@ class Checker:
             raise InputError("open: panels is a list of names")
         return {"panels": [self._panel(name) for name in names]}
 
+    def _terms(self, params: dict[str, Any]) -> dict[str, Any]:
+        subject = params.get("subject")
+        if subject not in (None, "model", "outcome"):
+            raise InputError("terms: subject is model or outcome")
+        return {"step": None if params.get("step") is None else _position(params, "step"), "subject": subject}
+
+    def _row(self, params: dict[str, Any]) -> dict[str, Any]:
+        label, of = params.get("label"), _position(params, "of")
+        if label is None:
+            return {"of": of, "row": _position(params, "row"), "label": None}
+        if not isinstance(label, str) or len(label) > _LONGEST_TEXT:
+            raise InputError("row: label is a text")
+        return {"of": of, "row": None, "label": label}
+
     def _panel(self, name: Any) -> str:
         if not isinstance(name, str) or name not in self.panels:
             raise InputError(f"unknown panel {str(name)[:80]!r}")
@@ -202,6 +220,13 @@ def _interval(value: Any) -> tuple[float, float]:
 
 def _is_whole(value: Any) -> bool:
     return not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer()))
+
+
+def _position(params: dict[str, Any], name: str) -> int:
+    value: Any = params.get(name)
+    if not _is_whole(value) or not 0 <= value < 2**31:
+        raise InputError(f"{name} is a whole number, 0 or more")
+    return int(value)
 
 
 def _op(value: Any) -> str:

@@ -4,6 +4,7 @@ import type { FunctionComponent } from "preact";
 import type { PanelName } from "../model";
 import { Heatmap } from "./heatmap";
 import { Interactions } from "./interactions";
+import { Rules } from "./rules";
 import type { Ui } from "./ui";
 
 type View = FunctionComponent<{ ui: Ui }>;
@@ -14,4 +15,4 @@ export const SIDE: [PanelName, View][] = [
   ["heatmap", Heatmap],
 ];
 /** Below the columns. */
-export const BELOW: [PanelName, View][] = [];
+export const BELOW: [PanelName, View][] = [["rules", Rules]];

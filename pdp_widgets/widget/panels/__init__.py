@@ -9,8 +9,12 @@ from .importance import ImportancePanel
 from .interactions import InteractionsPanel
 from .panel import Panel, View
 from .regions import RegionsPanel
+from .rules import RulesPanel
 
 __all__ = ["PANELS", "Board", "Panel", "View"]
 
-PANELS: dict[str, type[Panel]] = {panel.name: panel for panel in (EffectsPanel, RegionsPanel, ImportancePanel, InteractionsPanel, HeatmapPanel)}
+PANELS: dict[str, type[Panel]] = {
+    panel.name: panel
+    for panel in (EffectsPanel, RegionsPanel, ImportancePanel, InteractionsPanel, HeatmapPanel, RulesPanel)
+}
 """All there are, by name, in the order in which the page shows them."""

@@ -147,6 +147,11 @@ class Board:
             slot.key = None
             self.changed()
 
+    def close(self) -> None:
+        """Stop for good."""
+        for slot in self._slots.values():
+            slot.panel.close()
+
     # ---- one panel -----------------------------------------------------------------------
 
     def _turn_to(self, slot: _Slot, view: View) -> None:

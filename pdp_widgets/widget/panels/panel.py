@@ -76,6 +76,9 @@ class Panel(ABC):
         """Return how many rows the model will be asked about; above what the board affords the person is asked first."""
         return 0
 
+    def close(self) -> None:  # noqa: B027 (for those that hold something)
+        """Let go of what goes on outside the widget's worker."""
+
     def refine(self, view: View) -> bool:  # noqa: ARG002
         """Use more rows from now on than the board affords unasked; False when the finished picture has all there is."""
         return False

@@ -1,0 +1,262 @@
+// The panel of the rules: what they are rules of and how well they stand for it, how many, filters, the table.
+
+import { useMemo, useState } from "preact/hooks";
+import { count, fmt, percent } from "../geometry/format";
+import { asCsv, asMarkdown, type Picture } from "../geometry/rules";
+import { useValue } from "./hooks";
+import { Panel } from "./panel";
+import { Filters } from "./rulesfilters";
+import { RulesState } from "./rulesstate";
+import { Table } from "./rulestable";
+import type { Ui } from "./ui";
+
+const TITLES: Record<Picture["kind"], string> = {
+  model: "The model’s own rules",
+  surrogate: "Rules that imitate the model",
+  outcome: "Rules of the outcome",
+};
+const ABOUT =
+  "RuleFit (Friedman & Popescu 2008): a sum of rules and linear terms, chosen by the lasso. A rule adds its coefficient where it holds.";
+
+export function Rules({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const state = useMemo(() => new RulesState(ui), [ui]);
+  const picture = useValue(() => state.picture.value);
+  const message = useValue(() => store.messages.value.rules);
+  const old = useValue(() => state.picture.value?.output !== store.public.output.value);
+  return (
+    <Panel
+      ui={ui}
+      name="rules"
+      title={picture ? TITLES[picture.kind] : "Rules"}
+      about={ABOUT}
+      filled={picture !== null}
+      controls={picture && <Controls ui={ui} state={state} p={picture} />}
+    >
+      {picture && (
+        <div class="pdpw-rules" data-old={old} data-id={picture.id}>
+          {message && (
+            <p class="pdpw-strip pdpw-error" role="alert" data-testid="rules-error">
+              {message}
+              <button type="button" onClick={() => store.say("rules", "")}>
+                dismiss
+              </button>
+            </p>
+          )}
+          <Filters ui={ui} state={state} p={picture} />
+          <Row state={state} p={picture} />
+          <Table ui={ui} state={state} p={picture} />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+/** How well the terms stand for what they describe. */
+function says(p: Picture): string {
+  const share = p.fidelity === null ? null : percent(Math.max(0, p.fidelity), 1);
+  const rows = p.rows < p.rows_total ? `, fitted to ${count(p.rows)} of ${count(p.rows_total)} rows` : "";
+  if (p.kind === "model")
+    return share && p.fidelity! < 1 ? `${share} of what all its terms predict` : "all it predicts by";
+  if (share === null) return `too few rows to say how well${rows}`;
+  if (p.kind === "surrogate") return `they explain ${share} of its variation on held-out rows${rows}`;
+  return `they explain ${share} of ${p.link === "identity" ? "its variation" : "the log-loss"} on held-out rows${rows}`;
+}
+
+function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
+  const { store } = ui;
+  const host = useValue(() => store.host.value);
+  const subject = (to: "model" | "outcome") => (
+    <button
+      type="button"
+      class="pdpw-toggle"
+      aria-pressed={(p.kind === "outcome") === (to === "outcome")}
+      data-testid={`rules-${to}`}
+      onClick={() => void store.ask("terms", { subject: to })}
+    >
+      of the {to}
+    </button>
+  );
+  return (
+    <>
+      <span class="pdpw-muted pdpw-rules-says" data-testid="rules-says" title={`${says(p)} (${p.of}; ${p.describes})`}>
+        {says(p)}
+      </span>
+      {host === "kernel" && p.more !== null && (
+        <button
+          type="button"
+          class="pdpw-act"
+          data-testid="rules-more"
+          onClick={() => void store.ask("compute", { panel: "rules" })}
+        >
+          use {count(p.more)} rows
+        </button>
+      )}
+      {host === "kernel" && p.outcome && p.kind !== "model" && (
+        <span class="pdpw-group">
+          {subject("model")}
+          {subject("outcome")}
+        </span>
+      )}
+      {p.path && <Slider ui={ui} p={p} path={p.path} />}
+      <Copy state={state} p={p} />
+    </>
+  );
+}
+
+/** How many terms: the penalty, step by step. */
+function Slider({ ui, p, path }: { ui: Ui; p: Picture; path: NonNullable<Picture["path"]> }) {
+  const [draft, setDraft] = useState<number | null>(null);
+  const host = useValue(() => ui.store.host.value);
+  const at = draft ?? path.at;
+  const explained = path.explained[at];
+  const words = `${path.terms[at]} terms${Number.isNaN(explained) ? "" : `, ${Math.round(100 * explained)} %`}`;
+  return (
+    <label
+      class="pdpw-rules-terms"
+      title="Fewer terms are easier to read, more explain more of the held-out rows (penalty of the lasso)"
+    >
+      <span data-testid="rules-terms">terms {path.terms[at]}</span>
+      <input
+        type="range"
+        data-testid="rules-step"
+        aria-label="Number of terms"
+        aria-valuetext={words}
+        min={0}
+        max={path.terms.length - 1}
+        value={at}
+        disabled={host !== "kernel"}
+        title={host === "kernel" ? undefined : "Another number of terms needs Python: run the cell first"}
+        onInput={(event) => setDraft(Number(event.currentTarget.value))}
+        onChange={(event) => {
+          const step = Number(event.currentTarget.value);
+          void ui.store.ask("terms", { step }).then(() => setDraft(null));
+        }}
+      />
+      <span class="pdpw-muted pdpw-rules-explained" data-testid="rules-explained">
+        {Number.isNaN(explained) ? "" : `explain ${percent(Math.max(0, explained), 1)}`}
+      </span>
+      {draft !== null && draft !== path.at && <span class="pdpw-hidden">{p.output}</span>}
+    </label>
+  );
+}
+
+function Copy({ state, p }: { state: RulesState; p: Picture }) {
+  const [done, setDone] = useState("");
+  const copy = (name: string, write: typeof asCsv) => (
+    <button
+      type="button"
+      data-testid={`rules-${name.toLowerCase()}`}
+      title={`Copy the rules that are listed as ${name}`}
+      onClick={async (event) => {
+        const node = event.currentTarget;
+        const ok = await toClipboard(node, write(p, state.terms.peek()!, state.order.peek()));
+        state.ui.spoken.value = ok
+          ? `${count(state.order.peek().length)} rules copied`
+          : "The browser did not allow it";
+        setDone(ok ? name : "");
+      }}
+    >
+      {done === name ? `copied ${name}` : `copy ${name}`}
+    </button>
+  );
+  return (
+    <span class="pdpw-group">
+      {copy("Markdown", asMarkdown)}
+      {copy("CSV", asCsv)}
+    </span>
+  );
+}
+
+/** Hands a text to the clipboard; a page that is not served safely has only the old way. */
+async function toClipboard(node: HTMLElement, text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = node.ownerDocument.createElement("textarea");
+    area.className = "pdpw-hidden";
+    area.value = text;
+    node.after(area);
+    area.select();
+    const ok = node.ownerDocument.execCommand("copy");
+    area.remove();
+    node.focus();
+    return ok;
+  }
+}
+
+/** One row: where its sum starts, what is added, and what comes out. */
+function Row({ state, p }: { state: RulesState; p: Picture }) {
+  const { store } = state.ui;
+  const reply = useValue(() => state.row.value);
+  const host = useValue(() => store.host.value);
+  const seen = useValue(() => {
+    const at = state.seen.value;
+    return at < 0 ? null : { row: store.sample.value?.rows[at], label: store.sample.value?.labels[at] };
+  });
+  const [typed, setTyped] = useState("");
+  if (host !== "kernel" && !reply) return null;
+  const ask = () => typed.trim() && void state.explain({ label: typed.trim() });
+  const up = reply?.contributions.reduce((sum, [, value]) => sum + Math.max(0, value), 0) ?? 0;
+  const down = reply?.contributions.reduce((sum, [, value]) => sum + Math.min(0, value), 0) ?? 0;
+  return (
+    <div class="pdpw-rules-row">
+      <label>
+        <span class="pdpw-muted">for row </span>
+        <input
+          type="text"
+          class="pdpw-end"
+          size={8}
+          data-testid="rules-row"
+          aria-label="Row to explain, by its label"
+          placeholder="label"
+          disabled={host !== "kernel"}
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" && event.key !== "Escape") return;
+            event.preventDefault();
+            event.stopPropagation();
+            if (event.key === "Enter") ask();
+            else setTyped("");
+          }}
+        />
+      </label>
+      {host === "kernel" && typed.trim() && typed.trim() !== reply?.label && (
+        <button type="button" class="pdpw-act" data-testid="rules-row-ask" onClick={ask}>
+          explain
+        </button>
+      )}
+      {host === "kernel" && seen?.row !== undefined && seen.row !== reply?.row && (
+        <button
+          type="button"
+          data-testid="rules-row-seen"
+          title="The row whose curve was under the pointer last"
+          onClick={() => {
+            setTyped("");
+            void state.explain({ row: seen.row });
+          }}
+        >
+          explain row {seen.label}
+        </button>
+      )}
+      {reply && (
+        <>
+          <span data-testid="rules-sum" title={SUM}>
+            <strong>row {reply.label}</strong>: {fmt(reply.start)} + {fmt(up)} − {fmt(-down)}
+            {reply.rest ? ` + ${fmt(reply.rest)} of terms not listed` : ""} = <strong>{fmt(reply.decision)}</strong>
+            {p.link === "identity" ? "" : `, probability ${fmt(reply.prediction)}`}
+            {reply.model !== null && p.kind !== "model" ? ` (the model: ${fmt(reply.model)})` : ""}
+          </span>
+          <button type="button" data-testid="rules-row-leave" onClick={() => state.leaveRow()}>
+            all rows
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+const SUM =
+  "Starts where no rule holds and every number is at its mean, then adds the terms that raise the sum and those that lower it";
