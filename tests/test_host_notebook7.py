@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 from conftest import missing
 from hosts import brush
@@ -36,17 +35,11 @@ def control(browser: Browser, notebook7: Lab) -> list[str]:
     with browser.new_context() as context:
         page = context.new_page()
         errors = brush.watch(page)
-        notebook = notebook7.open(page, one_cell(brush.CONTROL), name="control.ipynb")
+        notebook = notebook7.open(page, brush.notebook(brush.CONTROL), name="control.ipynb")
         notebook.run_all()
         page.locator(".not-ours").wait_for()
         notebook.shutdown()
     return errors
-
-
-def one_cell(code: str) -> nbformat.NotebookNode:
-    content = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    content.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return content
 
 
 def test_a_drag_over_the_histogram_selects_in_python(
@@ -55,7 +48,7 @@ def test_a_drag_over_the_histogram_selects_in_python(
     with browser.new_context(viewport={"width": 1400, "height": 1200}) as context:
         page = context.new_page()
         errors = brush.watch(page)
-        notebook = notebook7.open(page, one_cell(brush.CODE + "widget"), name="brush.ipynb")
+        notebook = notebook7.open(page, brush.notebook(brush.CODE + "widget"), name="brush.ipynb")
         notebook.run_all()
         widget = WidgetOnPage(page)
         assert {"heatmap", "interactions"} <= set(brush.wait_for_panels(widget))

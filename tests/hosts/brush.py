@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import nbformat
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import ConsoleMessage, Page
     from widget_page import WidgetOnPage
 
 CODE = """\
@@ -73,16 +75,24 @@ def check_brush(widget: WidgetOnPage, selected: Callable[[], dict[str, Any]], se
     return python
 
 
+def notebook(code: str) -> nbformat.NotebookNode:
+    """Return a notebook of one cell."""
+    content = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    content.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return content
+
+
 def watch(page: Page) -> list[str]:
-    """Collect what a page complains about from now on: errors on the console and uncaught exceptions."""
+    """Keep a page on this machine, and collect what it complains about from now on: errors on the console and uncaught exceptions."""
+    page.route(re.compile(r"^https?://(?!127\.0\.0\.1|localhost)"), lambda route: route.abort())
     errors: list[str] = []
+
+    def heard(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            errors.append(f"{message.text} {message.location.get('url', '')}".replace(page.url, "PAGE"))
+
     page.on("pageerror", lambda error: errors.append(f"uncaught: {error}"))
-    page.on(
-        "console",
-        lambda message: (
-            errors.append(f"{message.text} {message.location.get('url', '')}") if message.type == "error" else None
-        ),
-    )
+    page.on("console", heard)
     return errors
 
 
