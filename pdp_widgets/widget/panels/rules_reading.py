@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdp_widgets.inputs import InputError
-from pdp_widgets.inputs.conditions import Levels, Rows
+from pdp_widgets.inputs.conditions import And, Levels, Rows
 from pdp_widgets.rulefit import Linear, Rule
 from pdp_widgets.rulefit.conditions import words
 from pdp_widgets.rulefit.evaluation import Evaluation, is_condition
@@ -332,12 +332,13 @@ class Reading:
         parts: list[int] = []
         ends: list[int] = []
         for term in self.terms:
-            alone = not isinstance(term, Rule) or len(term.conditions) == 1
-            pieces = [(c.feature, words(c), c.text) for c in term.conditions] if isinstance(term, Rule) else [(term.feature, term.label, term.text)]  # fmt: skip
+            if isinstance(term, Rule):
+                alone = len(term.conditions) == 1
+                pieces = [(c.feature, words(c), c.text if alone else And((c,)).text) for c in term.conditions]
+            else:
+                pieces = [(term.feature, term.label, term.text)]
             for feature, label, text in pieces:
-                # Within a longer text an alternative stands in parentheses.
-                written = text if alone or " | " not in text else f"({text})"
-                key = (names.setdefault(feature, len(names)), label, written)
+                key = (names.setdefault(feature, len(names)), label, text)
                 parts.append(conditions.setdefault(key, len(conditions)))
             ends.append(len(parts))
         return list(names), list(conditions), parts, ends
