@@ -29,7 +29,7 @@ from pdp_widgets.widget.panels import PANELS
 # ruff: noqa: F811
 
 PICTURES = ["_info", "_sample", "_overview", "_curve", "_ice", "_split", "_selection", "_progress"]
-PRIVATE = [*PICTURES, *(f"_{name}" for name in PANELS)]
+PRIVATE = [*PICTURES, "_bookmarks", *(f"_{name}" for name in PANELS)]
 
 
 def history_of(widget, *names):

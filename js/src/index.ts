@@ -60,8 +60,8 @@ interface RenderProps extends InitializeProps {
 
 const SUPPRESS = "data-lm-suppress-shortcuts";
 
-/** Draws a store into `el`. Returns the teardown. */
-function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
+/** Draws a store into `el`: the whole page, or some `parts` of it. Returns the teardown. */
+function show(store: Store, el: HTMLElement, outer?: AbortSignal, parts: string[] | null = null): () => void {
   const controller = new AbortController();
   const { signal } = controller;
   const doc = el.ownerDocument;
@@ -106,7 +106,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
       layout.disconnect();
     });
     fold();
-    const ui = new Ui(store, root, signal);
+    const ui = new Ui(store, root, signal, parts);
     let host: "light" | "dark" = "light";
     const theme = () => {
       const wanted = store.public.theme.value;
@@ -120,7 +120,7 @@ function view(store: Store, el: HTMLElement, outer?: AbortSignal): () => void {
     ui.watch(() => {
       root.dataset.host = store.host.value;
     });
-    keys(store, root, signal);
+    keys(ui, signal);
     draw(h(App, { ui }), body);
     if (store.host.peek() === "kernel") void store.ask("hello", {});
     ui.watch(() => {
@@ -140,7 +140,8 @@ const inText = (node: EventTarget | null) =>
   node instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(node.tagName);
 
 /** Keys that work wherever the focus is in the widget. */
-function keys(store: Store, root: HTMLElement, signal: AbortSignal): void {
+function keys(ui: Ui, signal: AbortSignal): void {
+  const { store, root } = ui;
   // Saving is the notebook's business: heard before the host hears it, the mark that keeps it off is taken away.
   root.ownerDocument.defaultView?.addEventListener(
     "keydown",
@@ -163,6 +164,7 @@ function keys(store: Store, root: HTMLElement, signal: AbortSignal): void {
         if (selection.can_redo) void store.ask("redo", {});
       } else if (key === "escape") {
         if (store.brush.draft.peek()) store.brush.drop();
+        else if (ui.full.peek() !== "") ui.full.value = "";
         else if (selection.text !== "") void store.ask("clear", {});
       } else if (key === "/" && !control) {
         root.querySelector<HTMLInputElement>("[data-testid=search]")?.focus();
@@ -190,7 +192,7 @@ export default () => {
     },
     render({ model, el, signal }: RenderProps) {
       const own = store === null ? new Store(model) : null;
-      const end = view(store ?? own!, el, signal);
+      const end = show(store ?? own!, el, signal);
       return () => {
         end();
         own?.dispose();
@@ -199,10 +201,20 @@ export default () => {
   };
 };
 
+/** Draws some parts of a widget's page, in another cell: panels, "features", "curves". Returns the teardown. */
+export function view(model: HostModel, el: HTMLElement, parts: string[], signal?: AbortSignal): () => void {
+  const store = new Store(model);
+  const end = show(store, el, signal, parts);
+  return () => {
+    end();
+    store.dispose();
+  };
+}
+
 /** Draws a recorded page: what was on screen, with selections answered on the page. Returns the teardown. */
 export function mount(el: HTMLElement, record: PageRecord): () => void {
   const store = new Store(new StaticModel(record.traits), record);
-  const end = view(store, el);
+  const end = show(store, el);
   return () => {
     end();
     store.dispose();

@@ -92,6 +92,8 @@ export class LocalKernel {
   /** A text that leaves out some of what is selected; any other needs Python. */
   #read(text: string): State | null {
     if (text.trim() === "") return EMPTY_STATE;
+    const seen = [...this.#past, ...this.#future, this.#state].find((state) => stateText(state) === text);
+    if (seen) return seen;
     const wanted = conjuncts(text);
     const stay = this.#state.clauses.filter((clause) => wanted.includes(inner(clause)));
     if (stay.length !== wanted.length)

@@ -21,6 +21,7 @@ export const PUBLIC_TRAITS = [
   "color_by",
   "derivative",
   "panels",
+  "bookmarks",
   "theme",
   "size",
 ] as const;
@@ -34,6 +35,7 @@ export const PRIVATE_TRAITS = [
   "_ice",
   "_split",
   "_selection",
+  "_bookmarks",
   "_progress",
   "_effects",
   "_regions",
@@ -80,6 +82,8 @@ export interface PublicTraits {
   /** Slopes instead of values, where the axis is a number or a date; goes before `centered`. */
   derivative: boolean;
   panels: string[];
+  /** Selections by name, as text. */
+  bookmarks: Record<string, string>;
   theme: "auto" | "light" | "dark";
   size: "normal" | "large";
 }
@@ -115,9 +119,9 @@ export interface OverviewFeature {
   rows: number;
   total: number;
   importance: number | null;
-  heterogeneity: number | null;
   /** The same of the selected rows' average curve. */
   importance_selected?: number | null;
+  heterogeneity: number | null;
   error: string | null;
 }
 

@@ -33,6 +33,7 @@ import { belong, type PageRecord, Seen } from "./seen";
 import { Timers } from "./timers";
 import {
   IDLE,
+  isDict,
   NO_SELECTION,
   readCurve,
   readIce,
@@ -57,6 +58,7 @@ const DEFAULTS: PublicTraits = {
   color_by: "",
   derivative: false,
   panels: [],
+  bookmarks: {},
   theme: "auto",
   size: "normal",
 };
@@ -95,6 +97,8 @@ export class Store {
   readonly ice = signal<Ice | null>(null);
   readonly split = signal<Split | null>(null);
   readonly selection = signal<Selection>(NO_SELECTION);
+  /** How many rows each bookmark selects. */
+  readonly marked = signal<Record<string, number>>({});
   readonly progress = signal<Progress>(IDLE);
   /** What each panel shows; null while nothing is known. */
   readonly pictures: { [K in PanelName]: Signal<Pictures[K] | null> };
@@ -169,6 +173,7 @@ export class Store {
       ["_curve", (raw) => this.#setCurve(readCurve(raw))],
       ["_ice", (raw) => this.#setIce(readIce(raw))],
       ["_selection", (raw) => this.#setSelection(readSelection(raw))],
+      ["_bookmarks", (raw) => this.#set(this.marked, isDict(raw) ? (raw as Record<string, number>) : {})],
       ["_split", (raw) => this.#set(this.split, readSplit(raw))],
       ["_progress", (raw) => this.#set(this.progress, readProgress(raw))],
       ...PANELS.map((name): [string, (raw: unknown) => void] => [

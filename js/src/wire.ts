@@ -50,7 +50,7 @@ export function encode(values: ArrayLike<number>, dtype: Dtype, shape?: number[]
 
 type Dict = Record<string, unknown>;
 
-const isDict = (value: unknown): value is Dict => typeof value === "object" && value !== null;
+export const isDict = (value: unknown): value is Dict => typeof value === "object" && value !== null;
 const filled = (value: unknown): value is Dict => isDict(value) && Object.keys(value).length > 0;
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const num = (value: unknown, otherwise = 0): number => (typeof value === "number" ? value : otherwise);

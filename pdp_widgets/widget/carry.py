@@ -21,12 +21,13 @@ const module = await import(url);
 URL.revokeObjectURL(url);
 export default module.default;
 export const mount = module.mount;
+export const view = module.view;
 """
 
 
 @lru_cache(maxsize=2)
 def packed(code: str) -> str:
-    """Return a module that unpacks ``code`` and exports what it exports (``default`` and ``mount``).
+    """Return a module that unpacks ``code`` and exports what it exports (``default``, ``mount`` and ``view``).
 
     The same code gives the same text. Browsers unpack it since Chrome 80, Firefox 113 and Safari 16.4.
     """

@@ -17,10 +17,11 @@ from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
 from pdp_widgets.inputs.errors import did_you_mean, unknown_name
 from pdp_widgets.inputs.subgroup import conjunction, parse
 
-from . import picture, protocol
+from . import bookmarks, picture, protocol, state
 from .controller import Controller
 from .export import write_html
 from .panels import PANELS
+from .part import PARTS, Part
 from .selection import History, IceBox, Op, Selection, from_wire, to_wire
 from .traits import PICTURES, Focus, WidgetInputError, WidgetTraits, require_bundle
 
@@ -43,7 +44,8 @@ _EXPLAINER_DEFAULTS = {
     if parameter.kind is parameter.KEYWORD_ONLY
 }
 _VIEW_OPTIONS = {
-    "feature", "output", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "panels", "theme", "size",
+    "feature", "output", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "panels", "bookmarks",
+    "theme", "size",
 }  # fmt: skip
 _CONDITION = re.compile(r"[<>=(~|&]|\b(in|not)\b")
 _HOST_OPTIONS = {"layout", "tooltip", "tabbable"}
@@ -130,6 +132,7 @@ class PDPWidget(WidgetTraits):
                 raise TypeError("PDPWidget(model, X): X is missing, the rows to average over")
             self.explainer = Explainer(model, X, y, **options)
         self._history = History(self.explainer)
+        self._elsewhere: set[str] = set()  # panels in other cells
         self._controller: Controller | None = None
         self._lock = threading.RLock()
         self._local = threading.local()
@@ -222,6 +225,72 @@ class PDPWidget(WidgetTraits):
         """Take back ``undo``."""
         with self.changing():
             return self._show(self._history.redo())
+
+    def bookmark(self, name: str, subgroup: Any = None) -> None:
+        """Keep a selection by name: ``select(bookmarks[name])``, or a click, goes back to it.
+
+        Parameters
+        ----------
+        name : str
+            A bookmark of this name is replaced.
+        subgroup : str, mask, condition or Selection, optional
+            Whatever ``select`` takes; by default what is selected.
+
+        Raises
+        ------
+        InputError
+            When there is nothing to keep.
+        """
+        self.bookmarks = {**self.bookmarks, name: self.selection if subgroup is None else subgroup}
+
+    def view(self, *parts: str) -> Part:
+        """Return some parts of the page, to be shown in another cell: the same state in a view of its own.
+
+        Parameters
+        ----------
+        *parts : str
+            Panels such as "rules" or "heatmap", "features" (with importance) or "curves" (with effects and regions).
+
+        Returns
+        -------
+        Part
+            A Jupyter widget.
+
+        Examples
+        --------
+        >>> w.view("rules")  # doctest: +SKIP
+        """
+        known = (*PARTS, *PANELS)
+        if not parts:
+            raise InputError(f"view() of what? There are {', '.join(known)}")
+        for name in parts:
+            if name not in known:
+                raise InputError(
+                    str(unknown_name("part", name, known, "one of the widget's panels, features or curves"))
+                )
+        self._elsewhere |= {name for name in parts if name in PANELS}
+        board = self._running.board
+        if board.opened:
+            board.open(board.opened | self._elsewhere)
+        return Part(of=f"IPY_MODEL_{self.model_id}", parts=list(parts))
+
+    @property
+    def view_state(self) -> dict[str, Any]:
+        """What is in focus, how it is shown, what is selected and bookmarked, as plain data for ``json.dump``.
+
+        Setting it arranges the widget so, also another one of the same features; what it leaves out stays. Sets of rows without a
+        condition (rectangles on curves, masks) fit the same number of rows only.
+
+        Examples
+        --------
+        >>> other.view_state = widget.view_state  # doctest: +SKIP
+        """
+        return state.get(self, self._history)
+
+    @view_state.setter
+    def view_state(self, given: dict[str, Any]) -> None:
+        with self.changing():
+            state.put(self, self._history, given)
 
     def stop(self) -> None:
         """Stop computing; what is there stays."""
@@ -366,6 +435,19 @@ class PDPWidget(WidgetTraits):
                 raise WidgetInputError(str(unknown_name("panel", name, PANELS, "one of the widget's panels")))
         return tuple(name for name in PANELS if name in names)
 
+    @t.validate("bookmarks")
+    def _valid_bookmarks(self, proposal: Any) -> dict[str, str]:
+        try:
+            kept = bookmarks.read(proposal["value"], self._history)
+        except InputError as error:
+            raise WidgetInputError(str(error)) from None
+        self._history.kept = kept
+        return {name: node.text for name, node in kept.items()}
+
+    @t.observe("bookmarks")
+    def _bookmarks_changed(self, _: Any) -> None:
+        self._bookmarks = bookmarks.counts(self._history.kept, self._history)
+
     @t.observe("pair", "by", "color_by", "effect")
     def _arranged(self, change: Any = None) -> None:
         if self._controller is not None:
@@ -425,6 +507,7 @@ class PDPWidget(WidgetTraits):
             fresh = self._history.refresh(lambda box: controller.box_answer(box) if box.feature == feature else None)
             if fresh is not None:
                 self._show(fresh)
+            self._bookmarks_changed(None)
 
     # ---- the page's requests -----------------------------------------------------------------
 
@@ -456,7 +539,7 @@ class PDPWidget(WidgetTraits):
         elif method == "query":
             self.select(params["text"], op=params["op"])
         elif method == "open":
-            self._running.board.open(params["panels"])
+            self._running.board.open({*params["panels"], *self._elsewhere})
         elif method == "compute":
             self._running.board.approve(params["panel"])
         elif method == "select":

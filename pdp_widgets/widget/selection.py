@@ -117,6 +117,8 @@ class History:
         self._redo: list[Node | None] = []
         self._gesture: str | None = None
         self._rows: dict[str, Rows] = {}
+        self.kept: dict[str, Node] = {}
+        """Conditions to come back to, by name (bookmarks)."""
         self.current = Selection(np.ones(explainer.n_rows, dtype=bool))
 
     @property
@@ -151,11 +153,11 @@ class History:
             return (
                 given
                 if self._knows(given)
-                else self._named(given.mask(self.explainer.table), "rows", "rows given in Python")
+                else self.named(given.mask(self.explainer.table), "rows", "rows given in Python")
             )
         mask = self.explainer.mask(given)
         assert mask is not None
-        return self._named(np.array(mask, dtype=bool), "rows", "rows given in Python")
+        return self.named(np.array(mask, dtype=bool), "rows", "rows given in Python")
 
     def _adopt(self, given: Selection) -> Node | None:
         """Read a selection, also another widget's: by its condition where that means the same rows here."""
@@ -168,7 +170,7 @@ class History:
             pass
         mask = self.explainer.mask(given.mask)
         assert mask is not None
-        return self._named(mask.copy(), "rows", "rows of another selection")
+        return self.named(mask.copy(), "rows", "rows of another selection")
 
     def _knows(self, node: Node) -> bool:
         """Whether all sets of rows in a condition are those that their names stand for here."""
@@ -190,6 +192,10 @@ class History:
         self._redo = []
         self.current = selection
         return selection
+
+    def shortest(self, node: Node) -> Node:
+        """Return a condition in the form that it has as a selection."""
+        return self._select_node(fold(node, self.explainer.table))[0]
 
     def combine(self, op: Op, condition: Node, gesture: str | None = None) -> Selection:
         """Add one condition to the current ones; those of one ``gesture`` of the hand are undone at once.
@@ -229,12 +235,15 @@ class History:
             before = [leaf for part in self.current.conditions if _slot(part) == slot for leaf in leaves_of(part)]
             others = [part for part in self.current.conditions if _slot(part) != slot]
             kept = [
-                leaf for node in [*others, *self._undo, *self._redo] if node is not None for leaf in leaves_of(node)
+                leaf
+                for node in [*others, *self._undo, *self._redo, *self.kept.values()]
+                if node is not None
+                for leaf in leaves_of(node)
             ]
             for leaf in before:
                 if isinstance(leaf, Rows) and not any(leaf is other for other in kept):
                     self._rows.pop(leaf.name, None)
-        return self._named(mask, "curves", box.about, box)
+        return self.named(mask, "curves", box.about, box)
 
     def refresh(self, ready: Callable[[IceBox], np.ndarray | None]) -> Selection | None:
         """Answer rectangles again whose curves were not all there; the new selection, if it is another one.
@@ -259,12 +268,18 @@ class History:
         return fresh
 
     def _select(self, node: Node | None) -> Selection:
-        n = self.explainer.n_rows
-        mask = np.ones(n, dtype=bool) if node is None else node.mask(self.explainer.table)
-        if node is not None and (_depth(node) > _DEEPEST or len(node.text) > _LONGEST_TEXT):
-            node = self._named(mask, "rows", "rows of the selections before")
         self._serial += 1
-        return Selection(mask, node, self._serial)
+        if node is None:
+            return Selection(np.ones(self.explainer.n_rows, dtype=bool), None, self._serial)
+        short, mask = self._select_node(node)
+        return Selection(mask, short, self._serial)
+
+    def _select_node(self, node: Node) -> tuple[Node, np.ndarray]:
+        """Return a condition that can be handled, and its rows."""
+        mask = node.mask(self.explainer.table)
+        if _depth(node) > _DEEPEST or len(node.text) > _LONGEST_TEXT:
+            node = self.named(mask, "rows", "rows of the selections before")
+        return node, mask
 
     def _step(self, source: list[Node | None], target: list[Node | None]) -> Selection:
         if source:
@@ -274,7 +289,7 @@ class History:
             self._gesture = None
         return self.current
 
-    def _named(self, mask: np.ndarray, stem: str, about: str, data: Any = None) -> Rows:
+    def named(self, mask: np.ndarray, stem: str, about: str, data: Any = None) -> Rows:
         """Give rows a short name, so that the text of the condition can be read back; the same ones keep theirs."""
         for known in self._rows.values():
             if known.about == about and known.data == data and np.array_equal(known.rows, mask):
@@ -284,8 +299,10 @@ class History:
             serial += 1
         rows = Rows(mask, f"{stem}{serial}", data, about)
         self._rows[rows.name] = rows
+        bookmarked = {leaf.name for node in self.kept.values() for leaf in leaves_of(node) if isinstance(leaf, Rows)}
         for forgotten in list(self._rows)[: -2 * _REMEMBERED]:
-            del self._rows[forgotten]
+            if forgotten not in bookmarked:
+                del self._rows[forgotten]
         return rows
 
 

@@ -35,6 +35,10 @@ class WidgetInputError(InputError, t.TraitError):
     """A trait was set to something that does not exist; the trait keeps its value."""
 
 
+SORTS = ("importance", "heterogeneity", "weighted", "permutation", "total", "rulefit", "name", "order")
+"""What the feature list can be sorted by."""
+
+
 def require_bundle() -> None:
     """Make sure that the page's code is there.
 
@@ -86,9 +90,7 @@ class WidgetTraits(anywidget.AnyWidget):
     show_ice = t.Bool(default_value=True).tag(sync=True)
     """Whether the lines of single rows are drawn."""
 
-    sort_by = t.Enum(
-        ["importance", "heterogeneity", "weighted", "permutation", "total", "rulefit", "name", "order"], "importance"
-    ).tag(sync=True)
+    sort_by = t.Enum(SORTS, "importance").tag(sync=True)
     """What the features are sorted by, and the bar beside each: PD importance, how far rows disagree ("heterogeneity"), PD importance
     where the rows are ("weighted"), permutation importance (with ``y``), the total effect (PDI), the weight in the rules, the name, or
     "order", that of the columns."""
@@ -110,6 +112,9 @@ class WidgetTraits(anywidget.AnyWidget):
 
     panels: Any = Focus(()).tag(sync=True)
     """Names of the panels that the page shows beside the curves, in its own order."""
+
+    bookmarks: Any = Focus({}).tag(sync=True)
+    """Selections by name: ``{"warm": "temp > 20"}``; may be set to whatever ``select`` takes, by name."""
 
     theme = t.Enum(["auto", "light", "dark"], "auto").tag(sync=True)
     """Colours; "auto" follows the host."""
@@ -147,6 +152,9 @@ class WidgetTraits(anywidget.AnyWidget):
     _selection = _private()
     """{id, text ("" for none), n, total, conditions: the plain parts that can be drawn, sample: uint8[m], can_undo, can_redo,
     names: {"@curves1": what it is, in words}}. A rectangle among the conditions carries the same two as ``name`` and ``about``."""
+
+    _bookmarks = _private()
+    """How many rows each bookmark selects, by name."""
 
     _progress = _private({"state": "idle", "done": 0, "total": 0, "label": "", "message": None})
     """{state: "idle"|"running"|"stopped"|"failed", done, total (model rows), label, message|null}."""

@@ -82,7 +82,7 @@ export function textOf(condition: Condition, curve: Curve | undefined, bool = fa
 }
 
 const TOKEN = /`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\p{XID_Continue}+| [&|] |[\s\S]/gu;
-const tokens = (text: string) => text.match(TOKEN) ?? [];
+export const tokens = (text: string) => text.match(TOKEN) ?? [];
 
 /** The parts of a text that must all hold. */
 export function conjuncts(text: string): string[] {

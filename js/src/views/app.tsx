@@ -1,4 +1,4 @@
-// The page: toolbar, selection, and two columns that fold into one.
+// The page: toolbar, selection, columns that fold into one, and what stands below them over the whole width.
 
 import { Component, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -7,11 +7,14 @@ import type { Curve } from "../model";
 import { messageOf, type Store } from "../store";
 import { Curves } from "./curves";
 import { Distribution } from "./distribution";
+import { Divider } from "./divider";
 import { EffectControls, LinesLegend } from "./effects";
 import { Features, useAmounts } from "./features";
 import { Hints, Regions } from "./hints";
 import { useValue } from "./hooks";
+import { Larger } from "./panel";
 import { BELOW, SIDE } from "./panels";
+import { Answer } from "./questions";
 import { Readout } from "./readout";
 import { SelectionBar } from "./selection";
 import { Toolbar } from "./toolbar";
@@ -39,15 +42,32 @@ class Guard extends Component<{ children: ComponentChildren }, { error: string |
 }
 
 export function App({ ui }: { ui: Ui }) {
-  const { store } = ui;
+  const { store, parts } = ui;
   const message = useValue(() => store.messages.value.page);
   const panels = useValue(() => store.public.panels.value);
-  const side = SIDE.filter(([name]) => panels.includes(name));
-  const below = BELOW.filter(([name]) => panels.includes(name));
+  const full = useValue(() => ui.full.value);
+  const sizes = useValue(() => ui.sizes.value);
+  // What a view is asked for it shows; the page as a whole shows what Python says.
+  const shown = (name: string) => (parts ? parts.includes(name) : panels.includes(name));
+  const part = (name: string) => !parts || parts.includes(name);
+  const seen = (name: string) => full === "" || full === name;
+  const side = SIDE.filter(([name]) => shown(name));
+  const below = BELOW.filter(([name]) => shown(name));
+  const features = part("features") && seen("features");
+  const curves = part("curves") && seen("curves");
+  const beside = side.some(([name]) => seen(name));
+  const columns = `${features ? "f" : ""}${curves ? "c" : ""}${beside ? "s" : ""}`;
+  const tall = full === "" && sizes.height > 0 && below.length > 0;
+  const style = {
+    ...(sizes.features && { "--pdpw-wf": `min(${sizes.features}px, 45%)` }),
+    ...(sizes.side && { "--pdpw-ws": `min(${sizes.side}px, 50%)` }),
+    ...(tall && { height: `${sizes.height}px` }),
+  };
   return (
     <>
       <Guard>
-        <Toolbar ui={ui} />
+        {!parts && <Toolbar ui={ui} />}
+        {!parts && <Answer ui={ui} />}
         <SelectionBar ui={ui} />
       </Guard>
       {message && (
@@ -58,25 +78,66 @@ export function App({ ui }: { ui: Ui }) {
           </button>
         </p>
       )}
-      <div class="pdpw-columns" data-side={side.length > 0}>
-        <Guard>
-          <Features ui={ui} />
-        </Guard>
-        <Guard>
-          <Focus ui={ui} />
-        </Guard>
-        {side.length > 0 && (
-          <div class="pdpw-side">
-            {side.map(([name, View]) => (
-              <Guard key={name}>
-                <View ui={ui} />
-              </Guard>
-            ))}
-          </div>
-        )}
-      </div>
+      {(part("features") || part("curves") || side.length > 0) && (
+        <div
+          class="pdpw-columns"
+          data-side={side.length > 0}
+          data-columns={columns}
+          data-tall={tall}
+          style={style}
+          hidden={columns === ""}
+        >
+          {part("features") && (
+            <Guard>
+              <Features ui={ui} hidden={!features} />
+            </Guard>
+          )}
+          {part("curves") && (
+            <Guard>
+              <Focus ui={ui} hidden={!curves} />
+            </Guard>
+          )}
+          {features && curves && (
+            <Divider
+              ui={ui}
+              side="features"
+              measured={(node) => node.parentElement!.querySelector(".pdpw-features")}
+              most={() => 0.45 * ui.root.clientWidth}
+            />
+          )}
+          {side.length > 0 && (
+            <div class="pdpw-side" hidden={!beside}>
+              {side.map(([name, View]) => (
+                <div key={name} class="pdpw-place" hidden={!seen(name)}>
+                  <Guard>
+                    <View ui={ui} />
+                  </Guard>
+                </div>
+              ))}
+            </div>
+          )}
+          {curves && beside && (
+            <Divider
+              ui={ui}
+              side="side"
+              measured={(node) => node.parentElement!.querySelector(".pdpw-side")}
+              most={() => 0.5 * ui.root.clientWidth}
+            />
+          )}
+        </div>
+      )}
+      {columns !== "" && below.length > 0 && full === "" && (
+        <Divider
+          ui={ui}
+          side="height"
+          measured={(node) => node.previousElementSibling as HTMLElement}
+          most={() =>
+            Math.max(0, ...Array.from(ui.root.querySelectorAll(".pdpw-columns > *"), (child) => child.scrollHeight))
+          }
+        />
+      )}
       {below.map(([name, View]) => (
-        <div class="pdpw-below" key={name}>
+        <div class="pdpw-below" key={name} hidden={!seen(name)}>
           <Guard>
             <View ui={ui} />
           </Guard>
@@ -96,7 +157,7 @@ function Spoken({ ui }: { ui: Ui }) {
   );
 }
 
-function Focus({ ui }: { ui: Ui }) {
+function Focus({ ui, hidden }: { ui: Ui; hidden: boolean }) {
   const { store } = ui;
   const curve = useValue(() => store.curve.value);
   const wanted = useValue(() => store.public.feature.value);
@@ -137,7 +198,7 @@ function Focus({ ui }: { ui: Ui }) {
       : `${scale} of ${/^[-\d.]+$/.test(curve.output) ? "class " : ""}${curve.output}`
     : "";
   return (
-    <div class="pdpw-focus" data-testid="focus">
+    <div class="pdpw-focus" data-testid="focus" hidden={hidden}>
       <div class="pdpw-head">
         <h3 class="pdpw-title" title={name} data-testid="title">
           {name}
@@ -152,6 +213,8 @@ function Focus({ ui }: { ui: Ui }) {
             {notes.join(" · ")}
           </span>
         )}
+        <span class="pdpw-space" />
+        <Larger ui={ui} name="curves" title="the curves" />
       </div>
       <EffectControls ui={ui} />
       <div class="pdpw-ylabel pdpw-muted" data-testid="ylabel" title={subject}>

@@ -100,10 +100,10 @@ export function useAmounts(ui: Ui) {
   });
 }
 
-const rulesOf = ({ store }: Ui): RuleWeights | null =>
+export const rulesOf = ({ store }: Ui): RuleWeights | null =>
   (store.pictures as { rules?: { value: RuleWeights | null } }).rules?.value ?? null;
 
-export function Features({ ui }: { ui: Ui }) {
+export function Features({ ui, hidden }: { ui: Ui; hidden: boolean }) {
   const { store } = ui;
   const info = useValue(() => store.info.value);
   const overview = useValue(() => store.overview.value);
@@ -222,9 +222,14 @@ export function Features({ ui }: { ui: Ui }) {
   };
 
   const reason = whyNot(sortBy, picture, rules, panels, live);
-  if (!info) return <div class="pdpw-features pdpw-empty">waiting for the first rows</div>;
+  if (!info)
+    return (
+      <div class="pdpw-features pdpw-empty" hidden={hidden}>
+        waiting for the first rows
+      </div>
+    );
   return (
-    <div class="pdpw-features">
+    <div class="pdpw-features" hidden={hidden}>
       <div class="pdpw-head">
         <span class="pdpw-label">Features</span>
         <label>

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { count } from "../geometry/format";
 import type { PanelName, Status } from "../model";
 import { useValue } from "./hooks";
+import { Icon } from "./icons";
 import type { Ui } from "./ui";
 
 interface PanelProps {
@@ -21,6 +22,7 @@ interface PanelProps {
 
 export function Panel({ ui, name, title, about, filled, controls, children }: PanelProps) {
   const status = useValue(() => ui.store.pictures[name].value?.status ?? null);
+  const folded = useValue(() => ui.folded.value.has(name) && ui.full.value !== name);
   return (
     <section
       class={`pdpw-panel pdpw-panel-${name}`}
@@ -31,13 +33,50 @@ export function Panel({ ui, name, title, about, filled, controls, children }: Pa
     >
       <div class="pdpw-head">
         <h3 class="pdpw-panel-title" title={about}>
-          {title}
+          <button
+            type="button"
+            class="pdpw-fold"
+            aria-expanded={!folded}
+            data-testid={`fold-${name}`}
+            onClick={() => ui.fold(name, !folded)}
+          >
+            <Icon name="fold" />
+            {title}
+          </button>
         </h3>
-        {controls}
+        <span class="pdpw-head-end">
+          {!folded && controls}
+          <Larger ui={ui} name={name} title={title} />
+        </span>
       </div>
-      <Line ui={ui} name={name} status={status} filled={filled} />
-      {filled && <div class="pdpw-panel-body">{children}</div>}
+      <div hidden={folded}>
+        <Line ui={ui} name={name} status={status} filled={filled} />
+        {filled && <div class="pdpw-panel-body">{children}</div>}
+      </div>
     </section>
+  );
+}
+
+/** Lets one part fill the page, and goes back. */
+export function Larger({ ui, name, title }: { ui: Ui; name: string; title: string }) {
+  const full = useValue(() => ui.full.value === name);
+  const alone = ui.parts?.length === 1;
+  if (alone) return null;
+  const label = full ? "Back to the whole page (Escape)" : `Fill the page with ${title}`;
+  return (
+    <button
+      type="button"
+      class="pdpw-larger"
+      aria-pressed={full}
+      aria-label={label}
+      title={label}
+      data-testid={`full-${name}`}
+      onClick={() => {
+        ui.full.value = full ? "" : name;
+      }}
+    >
+      <Icon name={full ? "smaller" : "larger"} />
+    </button>
   );
 }
 

@@ -1,8 +1,10 @@
-// The selection in words: an editable condition, its size, and the acts on it.
+// The selection in words: a chip for each condition, the text beneath them, its size, and the acts on it.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, percent } from "../geometry/format";
+import { chipsOf } from "../geometry/words";
 import type { Op } from "../model";
+import { Bookmarks } from "./bookmarks";
 import { useValue } from "./hooks";
 import type { Ui } from "./ui";
 
@@ -22,7 +24,12 @@ export function SelectionBar({ ui }: { ui: Ui }) {
   const host = useValue(() => store.host.value);
   const [typed, setTyped] = useState<string | null>(null); // null: not being edited
   const input = useRef<HTMLInputElement>(null);
+  const [editing, setEditing] = useState(false);
+  const [listed, setListed] = useState(false);
+  const marks = useValue(() => Object.keys(store.public.bookmarks.value).length);
   const active = selection.text !== "";
+  const chips = useMemo(() => chipsOf(selection.text, selection.names), [selection]);
+  const asChips = active && !editing && (typed === null || typed === selection.text);
 
   useLayoutEffect(() => {
     setTyped(null);
@@ -40,6 +47,14 @@ export function SelectionBar({ ui }: { ui: Ui }) {
     else void store.ask("query", { text });
   };
   const named = Object.entries(selection.names ?? {}).map(([name, words]) => `${name}: ${words}`);
+  /** The text may be changed, with the chip's part of it marked. */
+  const edit = (text: string) => {
+    const node = input.current;
+    if (!node) return;
+    node.focus();
+    const at = node.value.indexOf(text);
+    if (at >= 0) node.setSelectionRange(at, at + text.length);
+  };
   const act = (method: "clear" | "invert" | "undo" | "redo") => void store.ask(method, {});
   return (
     <div class="pdpw-selection">
@@ -47,39 +62,65 @@ export function SelectionBar({ ui }: { ui: Ui }) {
         <span class="pdpw-label" data-on={active || draft}>
           Selection
         </span>
-        <input
-          ref={input}
-          class="pdpw-query"
-          type="text"
-          data-testid="selection-text"
-          aria-label="Selection as a condition"
-          aria-invalid={message !== undefined}
-          spellcheck={false}
-          autocomplete="off"
-          autocapitalize="off"
-          readOnly={host !== "kernel"}
-          placeholder={
-            host === "kernel" ? "none: drag, click a bar, or type, e.g. age > 30" : "none: drag or click a bar"
-          }
-          title={[typed ?? selection.text, ...named].join("\n")}
-          value={typed ?? selection.text}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-          onBlur={() => {
-            if (input.current) input.current.scrollLeft = 0;
-            if (typed !== selection.text) return;
-            setTyped(null);
-            store.say("selection", "");
-          }}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") send();
-            else if (event.key === "Escape") {
+        <div class="pdpw-field">
+          <input
+            ref={input}
+            class="pdpw-query"
+            data-under={asChips}
+            type="text"
+            data-testid="selection-text"
+            aria-label="Selection as a condition"
+            aria-invalid={message !== undefined}
+            spellcheck={false}
+            autocomplete="off"
+            autocapitalize="off"
+            readOnly={host !== "kernel"}
+            placeholder={
+              host === "kernel" ? "none: drag, click a bar, or type, e.g. age > 30" : "none: drag or click a bar"
+            }
+            title={[typed ?? selection.text, ...named].join("\n")}
+            value={typed ?? selection.text}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+            onFocus={() => setEditing(true)}
+            onBlur={() => {
+              setEditing(false);
+              if (input.current) input.current.scrollLeft = 0;
+              if (typed !== selection.text) return;
               setTyped(null);
               store.say("selection", "");
-            } else return;
-            event.preventDefault();
-            event.stopPropagation();
-          }}
-        />
+            }}
+            onKeyDown={(event) => {
+              if (event.key === "Enter") send();
+              else if (event.key === "Escape") {
+                setTyped(null);
+                store.say("selection", "");
+              } else return;
+              event.preventDefault();
+              event.stopPropagation();
+            }}
+          />
+          {asChips && (
+            <ul class="pdpw-chips" aria-label="Selected rows" data-testid="chips">
+              {chips.map(({ text, words, rest }) => (
+                <li key={text} class="pdpw-chip" data-testid="chip" data-text={text}>
+                  <button type="button" title={`${text}\nClick to change the text`} onClick={() => edit(text)}>
+                    {words}
+                  </button>
+                  <button
+                    type="button"
+                    class="pdpw-dismiss"
+                    aria-label={`Take back ${words}`}
+                    title="Take back"
+                    data-testid="chip-remove"
+                    onClick={() => void (rest === "" ? store.ask("clear", {}) : store.ask("query", { text: rest }))}
+                  >
+                    ×
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
         {typed !== null && typed !== selection.text && (
           <button type="button" class="pdpw-act" data-testid="apply" onClick={send}>
             apply
@@ -126,6 +167,18 @@ export function SelectionBar({ ui }: { ui: Ui }) {
             redo
           </button>
         </span>
+        {(active || marks > 0) && (
+          <button
+            type="button"
+            class="pdpw-toggle"
+            aria-expanded={listed}
+            data-testid="bookmarks-open"
+            title="Give the selection a name, or go back to one that has"
+            onClick={() => setListed(!listed)}
+          >
+            bookmarks{marks > 0 ? ` ${marks}` : ""}
+          </button>
+        )}
         <fieldset class="pdpw-modes">
           <legend class="pdpw-hidden">What a brush does</legend>
           {MODES.map(([op, name, title]) => (
@@ -145,6 +198,7 @@ export function SelectionBar({ ui }: { ui: Ui }) {
           ))}
         </fieldset>
       </div>
+      {listed && <Bookmarks ui={ui} />}
       {message && (
         <p class="pdpw-strip pdpw-error" role="alert" data-testid="selection-error">
           {message}

@@ -1,9 +1,12 @@
 // The top line: which output, how many rows it stands on, progress with stop and resume, what is drawn, which model.
 
+import { useLayoutEffect, useState } from "preact/hooks";
 import { count, fmt } from "../geometry/format";
 import type { Curve, Info, Progress } from "../model";
 import { Combobox } from "./combobox";
-import { useValue } from "./hooks";
+import { scoped, useValue } from "./hooks";
+import { Icon } from "./icons";
+import { Questions } from "./questions";
 import type { Ui } from "./ui";
 
 /** The widest standard error on screen, as the read-out's band. */
@@ -67,6 +70,34 @@ function share(progress: Progress): number {
 
 const computing = ({ label }: Progress): string => (label === "" ? "computing" : `computing ${label}`);
 
+/** The widget over the whole screen, where the host allows it. */
+function Screen({ ui }: { ui: Ui }) {
+  const doc = ui.root.ownerDocument;
+  const [on, setOn] = useState(false);
+  useLayoutEffect(
+    () =>
+      scoped(ui, (signal) => {
+        doc.addEventListener("fullscreenchange", () => setOn(doc.fullscreenElement === ui.root), { signal });
+      }),
+    [ui],
+  );
+  if (!doc.fullscreenEnabled) return null;
+  const label = on ? "Leave the full screen (Escape)" : "Full screen";
+  return (
+    <button
+      type="button"
+      class="pdpw-larger"
+      aria-label={label}
+      aria-pressed={on}
+      title={label}
+      data-testid="screen"
+      onClick={() => void (on ? doc.exitFullscreen() : ui.root.requestFullscreen()).catch(() => {})}
+    >
+      <Icon name={on ? "smaller" : "larger"} />
+    </button>
+  );
+}
+
 export function Toolbar({ ui }: { ui: Ui }) {
   const { store } = ui;
   const info = useValue(() => store.info.value);
@@ -112,11 +143,13 @@ export function Toolbar({ ui }: { ui: Ui }) {
           </button>
         )}
         <span class="pdpw-space" />
+        <Questions ui={ui} />
         {info?.model && (
           <span class="pdpw-model pdpw-muted" title={info.model}>
             {info.model}
           </span>
         )}
+        <Screen ui={ui} />
       </div>
       <div
         class="pdpw-progress"

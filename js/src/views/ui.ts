@@ -4,10 +4,11 @@ import { computed, effect, type ReadonlySignal, signal } from "@preact/signals-c
 import type { Rect } from "../draw/curves";
 import { measurer } from "../draw/layers";
 import { type Beside, makeScene, rowsToDraw, type Scene, Sticky, yExtent } from "../draw/scene";
+import type { Question } from "../geometry/answers";
 import { overlaysOf } from "../geometry/overlays";
 import { type Steps, slopeCurve, slopeLines, slopePart, stepsOf } from "../geometry/slope";
 import { groupTints, type Tints, tintsOf } from "../geometry/tints";
-import type { Curve, Ice, Op, Pictures } from "../model";
+import type { Curve, Ice, Op, PanelName, Pictures } from "../model";
 import { keyOf } from "../seen";
 import type { Shown, Store } from "../store";
 import { type Palette, palette, type Scheme } from "../theme";
@@ -39,6 +40,14 @@ export class Ui {
   /** All outputs' curves over each other. */
   readonly classes = signal(false);
   readonly observing = signal(false);
+  /** The question that the page was arranged for. */
+  readonly asked = signal<Question | null>(null);
+  /** Panels of which only the head is shown. */
+  readonly folded = signal<ReadonlySet<string>>(new Set());
+  /** The one part that fills the page; "" for all of them. */
+  readonly full = signal("");
+  /** Sizes that a person has given to columns, px; 0 for none. */
+  readonly sizes = signal({ features: 0, side: 0, height: 0 });
   /** Hints put away, of the feature in focus. */
   readonly dismissed = signal<{ feature: string; kinds: string[] }>({ feature: "", kinds: [] });
   readonly colours: ReadonlySignal<Palette>;
@@ -57,6 +66,8 @@ export class Ui {
     readonly store: Store,
     readonly root: HTMLElement,
     readonly abort: AbortSignal,
+    /** The parts that this view shows: panels, "features", "curves"; null for the page as a whole. */
+    readonly parts: readonly string[] | null = null,
   ) {
     const size = store.public.size;
     this.colours = computed(() => {
@@ -152,6 +163,7 @@ export class Ui {
     this.scene = computed(() => {
       const shape = curve.value;
       const width = this.width.value;
+      const { height } = this.sizes.value;
       if (!shape || shape.x.length === 0 || width < 120) return null;
       const text = this.colours.value.text;
       return makeScene({
@@ -159,7 +171,9 @@ export class Ui {
         lines: lines.value,
         centered: centered.value && this.steps.value === null,
         width,
-        height: Math.round(Math.max(text * 15, Math.min(width * 0.52, text * 27))),
+        height: Math.round(
+          Math.max(text * 15, Math.min(width * 0.52, text * 27, height > 0 ? height - text * 16 : 1e9)),
+        ),
         range: range.value,
         rows: rows.value,
         text,
@@ -173,6 +187,26 @@ export class Ui {
   watch(run: () => void): void {
     const stop = effect(run);
     this.abort.addEventListener("abort", stop, { once: true });
+  }
+
+  /** Shows a panel: among the page's, unfolded, and where one can see it. */
+  reveal(name: PanelName | "features" | "curves"): void {
+    const { panels } = this.store.public;
+    const panel = name !== "features" && name !== "curves";
+    if (panel && !panels.peek().includes(name)) this.store.set("panels", [...panels.peek(), name]);
+    if (this.full.peek() !== "" && this.full.peek() !== name) this.full.value = "";
+    this.fold(name, false);
+    const place = panel ? `panel-${name}` : name === "curves" ? "focus" : name;
+    requestAnimationFrame(() =>
+      this.root.querySelector(`[data-testid=${place}]`)?.scrollIntoView({ block: "nearest" }),
+    );
+  }
+
+  fold(name: string, folded: boolean): void {
+    const next = new Set(this.folded.peek());
+    if (folded) next.add(name);
+    else next.delete(name);
+    this.folded.value = next;
   }
 
   /** How a brush combines: Shift adds, Alt removes, else what the buttons say. */

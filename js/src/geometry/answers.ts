@@ -1,0 +1,95 @@
+// The page's questions, answered in one line from what is on it.
+
+import type { InteractionsPicture, Overview, RegionsPicture } from "../model";
+import { fmt, percent } from "./format";
+
+export type Question = "matters" | "interacts" | "disagree" | "rules";
+
+type Row = { name: string; value: number };
+
+/** The features by a measure, the largest first; those without a number are left out. */
+export function ranked(overview: Overview | null, by: "importance" | "heterogeneity"): Row[] {
+  return (overview?.features ?? [])
+    .map(({ name, [by]: value }) => ({ name, value: value ?? Number.NaN }))
+    .filter(({ value }) => value >= 0)
+    .sort((a, b) => b.value - a.value);
+}
+
+/** What matters: the features whose average curves move most. */
+export function whatMatters(overview: Overview | null, scale: string, done: boolean): string {
+  const [first, ...others] = ranked(overview, "importance");
+  if (!first) return "No curve is known yet.";
+  const far = done ? "" : "So far: ";
+  if (first.value === 0) return `${far}No feature moves the average ${scale}.`;
+  const then = others.filter(({ value }) => value > 0).slice(0, 2);
+  const rest = then.map(({ name, value }) => `${name} (${fmt(value, 2)})`).join(" and ");
+  return `${far}${first.name} moves the average ${scale} most, by ${fmt(first.value, 2)} (standard deviation along its curve)${rest ? `; then ${rest}` : ""}.`;
+}
+
+/** What the focused feature acts together with. */
+export function whatInteracts(feature: string, picture: Partial<InteractionsPicture> | null, output: string): string {
+  const { features, pairs, strength, h2 } = picture ?? {};
+  if (!features || !pairs || !strength || picture!.output !== output) return "The interactions are not known yet.";
+  const at = features.indexOf(feature);
+  if (at < 0)
+    return `${feature} is not among the ${features.length} most important features, whose pairs are looked at.`;
+  let best = -1;
+  let unknown = 0;
+  for (let p = 0; p < strength.length; p++) {
+    if (pairs[2 * p] !== at && pairs[2 * p + 1] !== at) continue;
+    if (Number.isNaN(strength[p])) unknown++;
+    else if (best < 0 || strength[p] > strength[best]) best = p;
+  }
+  if (best < 0) return unknown ? "The interactions are not known yet." : `${feature} has no pair.`;
+  const partner = features[pairs[2 * best] === at ? pairs[2 * best + 1] : pairs[2 * best]];
+  const share = h2?.[best] ?? Number.NaN;
+  const weak = share < 0.01 || strength[best] === 0;
+  const far = unknown ? "So far: " : "";
+  const much = Number.isNaN(share) ? fmt(strength[best]) : `${percent(share, 1)} of their joint effect`;
+  return weak
+    ? `${far}${feature} hardly interacts: at most with ${partner}, ${much}.`
+    : `${far}${feature} interacts most with ${partner}: ${much} is neither one’s alone.`;
+}
+
+/** Whose rows go other ways than the average curve. */
+export function whoDisagrees(
+  feature: string,
+  overview: Overview | null,
+  regions: Partial<RegionsPicture> | null,
+  done: boolean,
+): string {
+  const first = ranked(overview, "heterogeneity")[0];
+  if (!first) return "Single rows’ curves are not known yet.";
+  const far = done ? "" : "So far: ";
+  if (first.value === 0) return `${far}Rows agree on every feature: their curves have the same shape.`;
+  const split =
+    regions?.feature === feature && feature === first.name && regions.output === overview!.output
+      ? regions.here?.splits[0]
+      : undefined;
+  const why = split?.gain ? `; ${split.condition} accounts for ${percent(split.gain, 1)} of it` : "";
+  return `${far}Rows disagree most on ${first.name}: their curves differ by ${fmt(first.value, 2)} (standard deviation)${why}.`;
+}
+
+/** What is needed of the picture of rules. */
+export interface RulesFound {
+  output?: string;
+  kind?: string;
+  fidelity?: number | null;
+  ends?: ArrayLike<number>;
+  parts?: ArrayLike<number>;
+  conditions?: { words: string[] };
+  coefficient?: ArrayLike<number>;
+}
+
+/** How well rules describe the model, and the most important one. */
+export function whichRules(picture: RulesFound | null, output: string): string {
+  const { ends, parts, conditions, coefficient, fidelity, kind } = picture ?? {};
+  if (!ends || !parts || !conditions || picture!.output !== output) return "The rules are not known yet.";
+  if (ends.length === 0) return "No rule is needed: a constant describes it as well.";
+  const words = Array.from({ length: ends[0] }, (_, i) => conditions.words[parts[i]]).join(" and ");
+  const what = kind === "outcome" ? "the outcome" : "the model";
+  const terms = ends.length === 1 ? "One term describes" : `${ends.length} terms describe`;
+  const good = fidelity === null || fidelity === undefined ? "" : ` (R² ${fmt(fidelity, 2)})`;
+  const sign = (coefficient?.[0] ?? 0) < 0 ? "lower" : "higher";
+  return `${terms} ${what}${good}; the most important: ${sign} where ${words}.`;
+}

@@ -1,0 +1,63 @@
+// A condition as people read it; what `select` reads stays in the text.
+
+import { conjuncts, tokens } from "./query";
+
+export interface Chip {
+  /** As it stands in the selection's text. */
+  text: string;
+  words: string;
+  /** The text of the selection without it. */
+  rest: string;
+}
+
+const SIGNS: Record<string, string> = {
+  "<=": "≤",
+  ">=": "≥",
+  "==": "=",
+  "!=": "≠",
+  "~": "not ",
+  " & ": " and ",
+  " | ": " or ",
+  "[": "",
+  "]": "",
+};
+const plain = (token: string) => token.slice(1, -1);
+
+/** One condition in words; `names` tells what "@curves1" stands for. */
+export function inWords(text: string, names: Record<string, string> = {}): string {
+  const parts = tokens(text);
+  let out = "";
+  for (let i = 0; i < parts.length; i++) {
+    const token = parts[i];
+    const next = parts[i + 1] ?? "";
+    if (token === "@") {
+      const name = next.startsWith("`") ? plain(next).replaceAll("``", "`") : next;
+      out += names[token + next] ?? name;
+      i++;
+    } else if (token === "." && next === "isna") {
+      out += " is missing";
+      i += 3;
+    } else if (token === "." && next === "notna") {
+      out += " is known";
+      i += 3;
+    } else if (/^['"]/.test(token)) out += plain(token).replace(/\\(.)/g, "$1");
+    else if (token.startsWith("`")) out += plain(token).replaceAll("``", "`");
+    else if (/^[<>=!]$/.test(token) && next === "=") {
+      out += SIGNS[token + next];
+      i++;
+    } else if (token === "None" && /[[,\s]/.test(parts[i - 1] ?? "")) out += "missing";
+    else out += SIGNS[token] ?? token;
+  }
+  // "season in a, b" reads as "season is a or b" does, and is shorter.
+  return out.replace(/ not in /g, " ≠ ").replace(/ in /g, " = ");
+}
+
+/** One chip for each part that must hold. */
+export function chipsOf(text: string, names: Record<string, string> = {}): Chip[] {
+  const parts = conjuncts(text);
+  return parts.map((part, at) => ({
+    text: part,
+    words: inWords(/^\((.*)\)$/.exec(part)?.[1] ?? part, names),
+    rest: parts.filter((_, i) => i !== at).join(" & "),
+  }));
+}
