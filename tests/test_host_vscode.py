@@ -32,10 +32,6 @@ POLICY = (
     "default-src 'none'; script-src 'self' blob: 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline';"
     " img-src 'self' https: http: data:; font-src 'self' https:; connect-src 'self' ws: https:; child-src https: data:"
 )
-BRIGHTNESS = """node => {
-    const [r, g, b] = getComputedStyle(node).backgroundColor.match(/\\d+(\\.\\d+)?/g).map(Number);
-    return (r + g + b) / 765;
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +116,7 @@ def test_a_drag_over_the_histogram_selects_in_python(
                 "kind => { document.body.className = document.body.dataset.vscodeThemeKind = kind; }", kind
             )
             host.page.wait_for_timeout(200)
-            assert low <= widget.root.evaluate(BRIGHTNESS) <= high, kind
+            assert low <= widget.root.evaluate(brush.BRIGHTNESS) <= high, kind
         host.page.screenshot(path=screenshots / f"vscode-{name}.png")
         assert brush.without(host.errors, control) == []
         host.end()

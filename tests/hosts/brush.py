@@ -35,6 +35,12 @@ anywidget.AnyWidget(_esm="export default { render({ el }) { el.className = 'not-
 """
 """Shows a widget that is not ours: what the console says of it is the host's own."""
 
+BRIGHTNESS = """node => {
+    const [r, g, b] = getComputedStyle(node).backgroundColor.match(/\\d+(\\.\\d+)?/g).map(Number);
+    return (r + g + b) / 765;
+}"""
+"""How bright a node's background is, from 0 (black) to 1."""
+
 
 def wait_for_panels(widget: WidgetOnPage, seconds: float = 60) -> list[str]:
     """Wait until all panels on the page are done and drawn; return their names."""
