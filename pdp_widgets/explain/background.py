@@ -17,10 +17,12 @@ from pdp_widgets.inputs import Feature, FeatureTable, Grid, InputError, Response
 from pdp_widgets.inputs.errors import arguments_of, unknown_name
 from pdp_widgets.inputs.rows import row_mask, row_outcome, row_weights
 from pdp_widgets.inputs.subgroup import parse
+from pdp_widgets.tabular import Tabular
 
 from .cache import IceCache
 from .grids import Grids, at_least, shares
 from .method import WISHES
+from .overview import features_frame
 from .results import in_words
 from .source import Base, Source
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from .ice import Ice
 
 
-class Background:
+class Background(Tabular):
     """A model and its background rows; parameters are those of ``Explainer``."""
 
     @arguments_of("Explainer")
@@ -136,6 +138,20 @@ class Background:
     def rows_asked(self) -> int:
         """Return how many rows the model was asked to predict, in all."""
         return self._source.pace.rows_asked
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per feature: its kind, its values in words, how many rows miss it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pdp_widgets import Explainer
+        >>> explainer = Explainer(lambda X: 2 * X[:, 0], np.array([[0.0], [1.0], [2.0]]))
+        >>> explainer.to_frame()
+          feature    kind  values  missing
+        0      x0  number  0 to 2        0
+        """
+        return features_frame(self.table)
 
     def __repr__(self) -> str:
         """Say what is explained."""

@@ -12,6 +12,7 @@ import pandas as pd
 from pdp_widgets.inputs import find_output
 from pdp_widgets.inputs.conditions import is_missing, same
 from pdp_widgets.inputs.errors import unknown_name
+from pdp_widgets.tabular import Tabular
 
 from .results import in_words
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Aligned:
+class Aligned(Tabular):
     """Partial dependence curves with one grid and the same outputs."""
 
     dependences: tuple[PartialDependence, ...] = field(repr=False)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.tabular import Tabular
+
 from .ale import ale
 from .alignment import explainers_of
 from .ask import answers
@@ -30,7 +32,7 @@ MOST_SEGMENTS = 10
 
 
 @dataclass(frozen=True)
-class Complexity:
+class Complexity(Tabular):
     """Three numbers about a model, and per feature what they are made of."""
 
     features_used: int

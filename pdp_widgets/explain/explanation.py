@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pdp_widgets.inputs import find_output
+from pdp_widgets.tabular import Tabular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +21,7 @@ MODEL = "model calls"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explanation:
+class Explanation(Tabular):
     """What results with numbers for each output of a model have in common."""
 
     outputs: tuple[str, ...]

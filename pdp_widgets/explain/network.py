@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from pdp_widgets.inputs import InputError
+from pdp_widgets.tabular import Tabular
 
 from .interaction_result import Interactions
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class InteractionNetwork:
+class InteractionNetwork(Tabular):
     """Features as nodes; an edge where two act together, a hyper-edge where three do.
 
     Sizes are shares: a standard deviation over the rows, divided by that of the response.
@@ -57,6 +58,19 @@ class InteractionNetwork:
         """``feature``, ``main`` (share of its own effect), ``overall`` (share of its interactions), ``degree``."""
         ends = pd.concat([self.edges["feature_1"], self.edges["feature_2"]]).value_counts()
         return self.all_nodes.assign(degree=self.all_nodes["feature"].map(ends).fillna(0).astype(int))
+
+    def to_frame(self, what: Literal["edges", "nodes", "hyperedges"] = "edges") -> pd.DataFrame:
+        """Return ``edges``, ``nodes`` or ``hyperedges``.
+
+        Raises
+        ------
+        InputError
+            For another name.
+        """
+        if what not in ("edges", "nodes", "hyperedges"):
+            raise InputError(f"to_frame({what!r}); expected 'edges', 'nodes' or 'hyperedges'")
+        table: pd.DataFrame = getattr(self, what)
+        return table
 
     def at(self, threshold: float) -> InteractionNetwork:
         """Return the network at another threshold, without computing anything anew.

@@ -18,6 +18,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
 
 from pdp_widgets.inputs import InputError, find_output, model_name
+from pdp_widgets.tabular import Tabular
 
 from .progress import bar
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NullDistribution:
+class NullDistribution(Tabular):
     """Interaction statistics of the model beside those of models of additive data."""
 
     observed: Interactions

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pdp_widgets.inputs import Grid, InputError
+from pdp_widgets.tabular import Tabular
 
 from .explanation import MODEL, Explanation
 from .results import in_words
@@ -225,7 +226,7 @@ class Regions(Explanation):
 
 
 @dataclass(frozen=True, eq=False)
-class Suggestions(Sequence[Regions]):
+class Suggestions(Tabular, Sequence[Regions]):
     """The first split for each feature, those that remove most heterogeneity first; features that are not split come last."""
 
     found: tuple[Regions, ...] = field(repr=False)

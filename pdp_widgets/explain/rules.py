@@ -22,6 +22,7 @@ from pdp_widgets.inputs.rows import row_outcome
 from pdp_widgets.rulefit import Rule, RuleSet
 from pdp_widgets.rulefit.foreign_rulefits import read_imodels, read_rulefit
 from pdp_widgets.rulefit.importance import RuleImportance, global_importance
+from pdp_widgets.tabular import Tabular
 from pdp_widgets.trees.columns import require_columnwise, unwrap
 from pdp_widgets.trees.ensemble import UnreadableError
 
@@ -39,7 +40,7 @@ MAX_RULES = 500
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Rules:
+class Rules(Tabular):
     """A sum of rules and linear terms, and how well it stands for what it describes."""
 
     kind: Kind

@@ -15,6 +15,7 @@ import pandas as pd
 
 from pdp_widgets.inputs import InputError, find_output
 from pdp_widgets.inputs.rows import row_weights
+from pdp_widgets.tabular import Tabular
 
 from .evaluation import Evaluation, rows_of
 from .terms import Linear
@@ -69,7 +70,7 @@ def importance_features(rules: RuleSet) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class RuleImportance:
+class RuleImportance(Tabular):
     """How much each term and each feature matters, in the unit of the prediction (log-odds of a classifier).
 
     ``terms_*`` are (n_outputs, K) arrays, ``features_*`` (n_outputs, p): J_j = sum over terms containing x_j of their importance
@@ -130,7 +131,7 @@ class RuleImportance:
 
 
 @dataclass(frozen=True)
-class LocalImportance:
+class LocalImportance(Tabular):
     """How far each term moves single rows away from the average, |a_k| |r_k(x) - s_k|, in the unit of the prediction."""
 
     rules: RuleSet

@@ -15,6 +15,7 @@ import pandas as pd
 
 from pdp_widgets.inputs import FeatureTable, InputError
 from pdp_widgets.inputs.rows import row_weights
+from pdp_widgets.tabular import Tabular
 
 from .evaluation import Evaluation, is_condition, rows_of
 from .importance import chosen_outputs, one_output
@@ -27,7 +28,7 @@ _BLOCK = 8192  # rows whose masks are numbers at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap:
+class Overlap(Tabular):
     """Pairwise overlap of the B terms that hold or do not: rules, and levels among the linear terms.
 
     All shares are weighted shares of the rows looked at; "contains" and the like are about every one of these rows.

@@ -12,6 +12,7 @@ import pandas as pd
 from pdp_widgets.inputs import FeatureTable, InputError, Observed
 from pdp_widgets.inputs.conditions import Range, literal_text, observed_of
 from pdp_widgets.inputs.errors import unknown_name
+from pdp_widgets.tabular import Tabular
 
 from .conditions import words
 from .evaluation import Evaluation, conditions_of, is_condition
@@ -54,7 +55,7 @@ class NearMiss:
 
 
 @dataclass(frozen=True)
-class RowExplanation:
+class RowExplanation(Tabular):
     """One row's prediction as a sum, on the scale of ``RuleSet.decision`` (log-odds of a classifier).
 
     ``intercept + contributions.sum()`` is the row's decision value, and so is ``average + from_average.sum()``.

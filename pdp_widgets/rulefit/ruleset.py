@@ -11,6 +11,7 @@ import numpy as np
 
 from pdp_widgets.inputs import InputError
 from pdp_widgets.inputs.errors import unknown_name
+from pdp_widgets.tabular import Tabular
 
 from .evaluation import Evaluation, table_of
 from .terms import Rule, Term
@@ -34,7 +35,7 @@ FARTHEST = 700.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSet:
+class RuleSet(Tabular):
     """Intercept plus coefficients times terms, and a link to the response.
 
     The value of output o is ``intercept[o] + sum_k coefficients[o, k] * terms[k]``, a rule counting 1 where it holds and else 0, a
@@ -350,10 +351,6 @@ class RuleSet:
         from .export import to_markdown
 
         return to_markdown(self, output=output)
-
-    def to_csv(self, path: Any, *, output: Any = None) -> None:
-        """Write ``to_frame`` to a file; ``from_frame(pandas.read_csv(path))`` predicts the same."""
-        self.to_frame(output).to_csv(path, index=False)
 
     def to_python(self) -> str:
         """Return the source of a function ``predict(row: dict)`` without dependencies: see ``export_python.to_python``."""

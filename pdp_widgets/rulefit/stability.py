@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pdp_widgets.inputs import FeatureTable, InputError
 from pdp_widgets.inputs.rows import row_weights
+from pdp_widgets.tabular import Tabular
 
 from .evaluation import Evaluation, is_condition
 from .importance import importance_features
@@ -29,7 +30,7 @@ ALIKE = 0.9
 
 
 @dataclass(frozen=True)
-class Stability:
+class Stability(Tabular):
     """How often terms and features came back in refits."""
 
     rules: RuleSet
