@@ -474,6 +474,8 @@ export interface RulesPicture {
   ends: ArrayLike<number>;
   /** The most important feature of each term. */
   main: ArrayLike<number>;
+  /** RuleFit's importance of each of the features, in the unit of the sum. */
+  weight?: ArrayLike<number>;
   /** 0: rule, 1: number, 2: one level of a category. */
   type: ArrayLike<number>;
   coefficient: ArrayLike<number>;

@@ -193,7 +193,7 @@ class WidgetTraits(anywidget.AnyWidget):
     """{id, output, kind ("model"|"surrogate"|"outcome"), of, describes, link, fidelity|null, rows (fitted to), rows_total, more|null (rows
     to be asked for), intercept, start (the sum where no rule holds and numbers are at their means), as_seen, left_out, features, focus
     (the widget's feature that each belongs to, or ""), conditions: {feature: int32[C], words, texts}, parts: int32[..] positions among the
-    conditions, ends: int32[K] of each term's parts, main: int32[K] most important feature, type: uint8[K] (0 rule, 1 number, 2 level),
+    conditions, ends: int32[K] of each term's parts, main: int32[K] most important feature, weight: float32[F] of each feature, type: uint8[K] (0 rule, 1 number, 2 level),
     coefficient, support, importance (the largest is 100), inside, outside: float32[K], n: int32[K] (-1: unknown), largest|null
     (importance that is 100, in the unit of the sum), limits: of the linear terms in their order, path: {terms: int32[A], explained: float32[A], at}|null, cluster:
     int32[K] (-1: none)|null, selection: {importance, support: float32[K], n}|null, selection_id, outcome (whether there is one), status}."""

@@ -1,7 +1,8 @@
 // The page's questions, answered in one line from what is on it.
 
-import type { InteractionsPicture, Overview, RegionsPicture } from "../model";
+import type { InteractionsPicture, Overview, RegionsPicture, RulesPicture } from "../model";
 import { fmt, percent } from "./format";
+import { inWords } from "./words";
 
 export type Question = "matters" | "interacts" | "disagree" | "rules";
 
@@ -66,30 +67,21 @@ export function whoDisagrees(
     regions?.feature === feature && feature === first.name && regions.output === overview!.output
       ? regions.here?.splits[0]
       : undefined;
-  const why = split?.gain ? `; ${split.condition} accounts for ${percent(split.gain, 1)} of it` : "";
+  const why = split?.gain ? `; ${inWords(split.condition)} accounts for ${percent(split.gain, 1)} of it` : "";
   return `${far}Rows disagree most on ${first.name}: their curves differ by ${fmt(first.value, 2)} (standard deviation)${why}.`;
 }
 
-/** What is needed of the picture of rules. */
-export interface RulesFound {
-  output?: string;
-  kind?: string;
-  fidelity?: number | null;
-  ends?: ArrayLike<number>;
-  parts?: ArrayLike<number>;
-  conditions?: { words: string[] };
-  coefficient?: ArrayLike<number>;
-}
-
 /** How well rules describe the model, and the most important one. */
-export function whichRules(picture: RulesFound | null, output: string): string {
-  const { ends, parts, conditions, coefficient, fidelity, kind } = picture ?? {};
+export function whichRules(picture: Partial<RulesPicture> | null, output: string): string {
+  const { ends, parts, conditions, coefficient, fidelity, kind, type } = picture ?? {};
   if (!ends || !parts || !conditions || picture!.output !== output) return "The rules are not known yet.";
   if (ends.length === 0) return "No rule is needed: a constant describes it as well.";
   const words = Array.from({ length: ends[0] }, (_, i) => conditions.words[parts[i]]).join(" and ");
   const what = kind === "outcome" ? "the outcome" : "the model";
   const terms = ends.length === 1 ? "One term describes" : `${ends.length} terms describe`;
   const good = fidelity === null || fidelity === undefined ? "" : ` (R² ${fmt(fidelity, 2)})`;
-  const sign = (coefficient?.[0] ?? 0) < 0 ? "lower" : "higher";
-  return `${terms} ${what}${good}; the most important: ${sign} where ${words}.`;
+  const up = (coefficient?.[0] ?? 0) > 0;
+  const first =
+    type?.[0] === 1 ? `${up ? "rises" : "falls"} with ${words}` : `${up ? "higher" : "lower"} where ${words}`;
+  return `${terms} ${what}${good}; the most important: ${first}.`;
 }

@@ -3,17 +3,11 @@
 
 import type { ImportancePicture, Measures, Overview, Pictures, SortBy } from "../model";
 
-/** What is needed of the rules: the features, and how much weight each has in them. */
-export interface RuleWeights {
-  output?: string;
-  features?: string[];
-  weight?: ArrayLike<number>;
-}
-
 export const IMPORTANCE =
   "Importance: how much the average curve moves: its standard deviation over the grid (categories: range / 4)";
 export const DISAGREEMENT = "Disagreement: how far single rows’ curves differ in shape";
 
+type Rules = Pictures["rules"];
 type Column = Exclude<keyof Measures, "computed">;
 
 /** Name and meaning of each measure, and its column in the importance panel. */
@@ -29,7 +23,7 @@ export const MEASURES: { by: SortBy; name: string; about: string; column?: Colum
     by: "total",
     name: "total effect",
     about:
-      "Total effect, with all interactions: how much the prediction varies along the feature, over the rows (PDI), with its standard error",
+      "Total effect, with all interactions: share of the predictions’ variance that is lost when the feature is averaged out (PDI), with its standard error",
     column: "pdi",
   },
   {
@@ -63,7 +57,7 @@ export interface Amount {
 export interface Known {
   overview: Overview | null;
   picture: Pictures["importance"] | null;
-  rules: RuleWeights | null;
+  rules: Rules | null;
   /** Whether rows are selected. */
   selected: boolean;
 }
@@ -84,8 +78,11 @@ export function amounts(by: SortBy, { overview, picture, rules, selected }: Know
         selected: selected && measure === "importance" ? num(feature.importance_selected) : Number.NaN,
       });
   if (measure === "rulefit") {
-    rules?.features?.forEach((name, i) => {
-      if (rules.output === overview?.output) found.set(name, { ...NONE, value: num(rules.weight?.[i]) });
+    if (!rules?.weight || rules.output !== overview?.output) return found;
+    for (const { name } of overview?.features ?? []) found.set(name, { ...NONE, value: 0 });
+    rules.focus?.forEach((name, i) => {
+      const before = found.get(name); // several columns may belong to one feature
+      if (before) before.value += rules.weight![i];
     });
   } else if (column && picture?.all && picture.output === overview?.output) {
     const stderr = `${column}_stderr` as Column;
@@ -115,12 +112,12 @@ export function longest(values: Iterable<Amount>): number {
 export function whyNot(
   by: SortBy,
   picture: Partial<ImportancePicture> | null,
-  rules: RuleWeights | null,
+  rules: Rules | null,
   panels: string[],
   live: boolean,
 ): string {
   if (by === "rulefit") {
-    if (rules?.features) return "";
+    if (rules?.weight) return "";
     return panels.includes("rules") ? "The rules are not known yet" : "Needs the panel of rules, which is not shown";
   }
   const { column } = measureOf(by);

@@ -52,12 +52,24 @@ export function inWords(text: string, names: Record<string, string> = {}): strin
   return out.replace(/ not in /g, " ≠ ").replace(/ in /g, " = ");
 }
 
+/** A condition without brackets around the whole of it. */
+function bare(text: string): string {
+  const parts = tokens(text);
+  let depth = 0;
+  const closed = parts.findIndex((token) => {
+    if (token === "(") depth++;
+    else if (token === ")") depth--;
+    return depth === 0;
+  });
+  return parts[0] === "(" && closed === parts.length - 1 ? parts.slice(1, -1).join("") : text;
+}
+
 /** One chip for each part that must hold. */
 export function chipsOf(text: string, names: Record<string, string> = {}): Chip[] {
   const parts = conjuncts(text);
   return parts.map((part, at) => ({
     text: part,
-    words: inWords(/^\((.*)\)$/.exec(part)?.[1] ?? part, names),
+    words: inWords(bare(part), names),
     rest: parts.filter((_, i) => i !== at).join(" & "),
   }));
 }

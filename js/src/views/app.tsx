@@ -83,6 +83,7 @@ export function App({ ui }: { ui: Ui }) {
           class="pdpw-columns"
           data-side={side.length > 0}
           data-columns={columns}
+          data-sides={side.filter(([name]) => seen(name)).length}
           data-tall={tall}
           style={style}
           hidden={columns === ""}

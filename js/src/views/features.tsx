@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fmt } from "../geometry/format";
-import { type Amount, amounts, longest, MEASURES, measureOf, type RuleWeights, whyNot } from "../geometry/measures";
+import { type Amount, amounts, longest, MEASURES, measureOf, whyNot } from "../geometry/measures";
 import { extent, union } from "../geometry/scale";
 import type { FeatureKind, Info, Overview, SortBy } from "../model";
 import { SPARK } from "../model";
@@ -68,7 +68,7 @@ function Bars({ amount, most }: { amount: Amount; most: number }) {
     value > 0 && (
       <span class={`pdpw-amount pdpw-amount-${of}`}>
         <span style={{ width: `${share(value)}%` }} />
-        {stderr > 0 && (
+        {share(stderr) > 0.5 && (
           <span
             class="pdpw-whisker"
             style={{ left: `${share(value - stderr)}%`, width: `${share(value + stderr) - share(value - stderr)}%` }}
@@ -84,6 +84,10 @@ function Bars({ amount, most }: { amount: Amount; most: number }) {
   );
 }
 
+/** As it stands in the list: what is nothing beside the largest is 0. */
+const short = (value: number | undefined, most: number) =>
+  value === undefined || Number.isNaN(value) ? "·" : fmt(Math.abs(value) < 1e-5 * most ? 0 : value, 2);
+
 const inWords = ({ value, stderr }: { value: number; stderr: number }) =>
   stderr > 0 ? `${fmt(value)} ± ${fmt(stderr, 2)}` : fmt(value);
 
@@ -94,14 +98,11 @@ export function useAmounts(ui: Ui) {
     const by = store.public.sort_by.value;
     const overview = store.overview.value;
     const picture = store.pictures.importance.value;
-    const rules = rulesOf(ui);
+    const rules = store.pictures.rules.value;
     const known = amounts(by, { overview, picture, rules, selected: store.selection.value.text !== "" });
     return { by, measure: measureOf(by), picture, rules, known };
   });
 }
-
-export const rulesOf = ({ store }: Ui): RuleWeights | null =>
-  (store.pictures as { rules?: { value: RuleWeights | null } }).rules?.value ?? null;
 
 export function Features({ ui, hidden }: { ui: Ui; hidden: boolean }) {
   const { store } = ui;
@@ -352,7 +353,7 @@ export function Features({ ui, hidden }: { ui: Ui; hidden: boolean }) {
                   <span class="pdpw-spark" />
                 )}
                 <span class="pdpw-imp" data-done={done} title={about.join(". ")}>
-                  {amount === undefined || Number.isNaN(amount.value) ? "·" : fmt(amount.value, 2)}
+                  {short(amount?.value, axis.current.most)}
                   {amount && <Bars amount={amount} most={axis.current.most} />}
                 </span>
               </div>

@@ -49,10 +49,12 @@ export function Panel({ ui, name, title, about, filled, controls, children }: Pa
           <Larger ui={ui} name={name} title={title} />
         </span>
       </div>
-      <div hidden={folded}>
-        <Line ui={ui} name={name} status={status} filled={filled} />
-        {filled && <div class="pdpw-panel-body">{children}</div>}
-      </div>
+      {!folded && <Line ui={ui} name={name} status={status} filled={filled} />}
+      {filled && (
+        <div class="pdpw-panel-body" hidden={folded}>
+          {children}
+        </div>
+      )}
     </section>
   );
 }

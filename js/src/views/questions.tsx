@@ -2,7 +2,7 @@
 
 import { type Question, ranked, whatInteracts, whatMatters, whichRules, whoDisagrees } from "../geometry/answers";
 import type { SortBy } from "../model";
-import { allDone, rulesOf } from "./features";
+import { allDone } from "./features";
 import { useValue } from "./hooks";
 import type { Ui } from "./ui";
 
@@ -57,7 +57,7 @@ function answer(ui: Ui, question: Question): string {
   }
   if (question === "interacts") return whatInteracts(feature, store.pictures.interactions.value, output);
   if (question === "disagree") return whoDisagrees(feature, overview, store.pictures.regions.value, done);
-  return whichRules(rulesOf(ui), output);
+  return whichRules(store.pictures.rules.value, output);
 }
 
 export function Questions({ ui }: { ui: Ui }) {

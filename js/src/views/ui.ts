@@ -164,16 +164,16 @@ export class Ui {
       const shape = curve.value;
       const width = this.width.value;
       const { height } = this.sizes.value;
+      const alone = this.full.value === "curves";
       if (!shape || shape.x.length === 0 || width < 120) return null;
       const text = this.colours.value.text;
+      const room = height > 0 && !alone ? height - text * 16 : Number.POSITIVE_INFINITY; // what is under the curve has its place, too
       return makeScene({
         curve: shape,
         lines: lines.value,
         centered: centered.value && this.steps.value === null,
         width,
-        height: Math.round(
-          Math.max(text * 15, Math.min(width * 0.52, text * 27, height > 0 ? height - text * 16 : 1e9)),
-        ),
+        height: Math.round(Math.max(text * 15, Math.min(width * 0.6, text * (alone ? 40 : 27), room))),
         range: range.value,
         rows: rows.value,
         text,

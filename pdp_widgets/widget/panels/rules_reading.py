@@ -310,6 +310,7 @@ class Reading:
             "parts": pack(parts, "int32"),
             "ends": pack(ends, "int32"),
             "main": pack(self._main(names), "int32"),
+            "weight": pack([self._weights.get(name, 0.0) for name in names], "float32"),
             "type": pack([_type(term) for term in self.terms], "uint8"),
             "coefficient": pack(self.coefficients[self.shown], "float32"),
             "support": pack(support, "float32"),
@@ -345,10 +346,15 @@ class Reading:
 
     def _main(self, names: list[str]) -> list[int]:
         """Return the position of each term's most important feature among the names."""
-        weight = np.nan_to_num(global_importance(self.rules)[self.at[0]]) @ shares(self.rules)
-        by_name = dict(zip(importance_features(self.rules), weight, strict=True))
+        by_name = self._weights
         at = {name: position for position, name in enumerate(names)}
         return [at[max(term.features, key=lambda name: by_name[name])] if term.features else -1 for term in self.terms]
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """How important each feature is: the terms' importance, shared out (RuleFit's J)."""
+        weight = np.nan_to_num(global_importance(self.rules)[self.at[0]]) @ shares(self.rules)
+        return dict(zip(importance_features(self.rules), weight.tolist(), strict=True))
 
     def _explained(self, name: str) -> str:
         """Return which of the widget's features a column belongs to; "" for none."""
