@@ -52,20 +52,22 @@ export function Rules({ ui }: { ui: Ui }) {
   );
 }
 
-/** How well the terms stand for what they describe. */
-function says(p: Picture): string {
-  const share = p.fidelity === null ? null : percent(Math.max(0, p.fidelity), 1);
+/** How well terms stand for what they describe; `share` is how much they explain of held-out rows. */
+function says(p: Picture, share: number): string {
+  const explain = Number.isNaN(share) ? "" : percent(Math.max(0, share), 1);
   const rows = p.rows < p.rows_total ? `, fitted to ${count(p.rows)} of ${count(p.rows_total)} rows` : "";
-  if (p.kind === "model")
-    return share && p.fidelity! < 1 ? `${share} of what all its terms predict` : "all it predicts by";
-  if (share === null) return `too few rows to say how well${rows}`;
-  if (p.kind === "surrogate") return `they explain ${share} of its variation on held-out rows${rows}`;
-  return `they explain ${share} of ${p.link === "identity" ? "its variation" : "the log-loss"} on held-out rows${rows}`;
+  if (explain === "") return p.kind === "model" ? "all it predicts by" : `too few rows to say how well${rows}`;
+  const what = p.kind === "model" ? "the outcome" : p.link === "identity" ? "its variation" : "the log-loss";
+  return `they explain ${explain} of ${what} on held-out rows${rows}`;
 }
 
 function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
   const { store } = ui;
-  const host = useValue(() => store.host.value);
+  const [draft, setDraft] = useState<number | null>(null);
+  const live = useValue(() => store.host.value === "kernel");
+  const { path } = p;
+  const at = draft ?? path?.at ?? 0;
+  const text = says(p, path ? path.explained[at] : (p.fidelity ?? Number.NaN));
   const subject = (to: "model" | "outcome") => (
     <button
       type="button"
@@ -79,10 +81,10 @@ function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
   );
   return (
     <>
-      <span class="pdpw-muted pdpw-rules-says" data-testid="rules-says" title={`${says(p)} (${p.of}; ${p.describes})`}>
-        {says(p)}
+      <span class="pdpw-muted pdpw-rules-says" data-testid="rules-says" title={`${text} (${p.of}; ${p.describes})`}>
+        {text}
       </span>
-      {host === "kernel" && p.more !== null && (
+      {live && p.more !== null && (
         <button
           type="button"
           class="pdpw-act"
@@ -92,52 +94,41 @@ function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
           use {count(p.more)} rows
         </button>
       )}
-      {host === "kernel" && p.outcome && p.kind !== "model" && (
+      {live && p.outcome && p.kind !== "model" && (
         <span class="pdpw-group">
           {subject("model")}
           {subject("outcome")}
         </span>
       )}
-      {p.path && <Slider ui={ui} p={p} path={p.path} />}
+      {path && (
+        <label
+          class="pdpw-rules-terms"
+          title={
+            live
+              ? "Fewer terms are easier to read, more of them explain more (the penalty of the lasso)"
+              : "Another number of terms needs Python: run the cell first"
+          }
+        >
+          <span data-testid="rules-terms">terms {path.terms[at]}</span>
+          <input
+            type="range"
+            data-testid="rules-step"
+            aria-label="Number of terms"
+            aria-valuetext={`${path.terms[at]} terms, ${text}`}
+            min={0}
+            max={path.terms.length - 1}
+            value={at}
+            disabled={!live}
+            onInput={(event) => setDraft(Number(event.currentTarget.value))}
+            onChange={(event) => {
+              const step = Number(event.currentTarget.value);
+              void store.ask("terms", { step }).then(() => setDraft(null));
+            }}
+          />
+        </label>
+      )}
       <Copy state={state} p={p} />
     </>
-  );
-}
-
-/** How many terms: the penalty, step by step. */
-function Slider({ ui, p, path }: { ui: Ui; p: Picture; path: NonNullable<Picture["path"]> }) {
-  const [draft, setDraft] = useState<number | null>(null);
-  const host = useValue(() => ui.store.host.value);
-  const at = draft ?? path.at;
-  const explained = path.explained[at];
-  const words = `${path.terms[at]} terms${Number.isNaN(explained) ? "" : `, ${Math.round(100 * explained)} %`}`;
-  return (
-    <label
-      class="pdpw-rules-terms"
-      title="Fewer terms are easier to read, more explain more of the held-out rows (penalty of the lasso)"
-    >
-      <span data-testid="rules-terms">terms {path.terms[at]}</span>
-      <input
-        type="range"
-        data-testid="rules-step"
-        aria-label="Number of terms"
-        aria-valuetext={words}
-        min={0}
-        max={path.terms.length - 1}
-        value={at}
-        disabled={host !== "kernel"}
-        title={host === "kernel" ? undefined : "Another number of terms needs Python: run the cell first"}
-        onInput={(event) => setDraft(Number(event.currentTarget.value))}
-        onChange={(event) => {
-          const step = Number(event.currentTarget.value);
-          void ui.store.ask("terms", { step }).then(() => setDraft(null));
-        }}
-      />
-      <span class="pdpw-muted pdpw-rules-explained" data-testid="rules-explained">
-        {Number.isNaN(explained) ? "" : `explain ${percent(Math.max(0, explained), 1)}`}
-      </span>
-      {draft !== null && draft !== path.at && <span class="pdpw-hidden">{p.output}</span>}
-    </label>
   );
 }
 

@@ -406,12 +406,13 @@ function Term({ state, p, terms, i }: { state: RulesState; p: Picture; terms: Te
           {p.coefficient[i] > 0 ? "↗" : "↘"}
         </span>
       )}
-      {terms.parts[i].map((part) => {
+      {terms.parts[i].map((part, k) => {
         const name = p.features[p.conditions.feature[part]];
         const words = p.conditions.words[part];
         const at = words.indexOf(name);
         return (
           <span key={part} class="pdpw-rules-part">
+            {k > 0 && <i> & </i>}
             {words.slice(0, at)}
             {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list of features above the table does the same */}
             <b
