@@ -21,7 +21,7 @@ def test_examples_run(tmp_path, monkeypatch, capsys):
     assert len(blocks) >= 2
     names = {}
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - our own text
+        exec(compile(block, "README.md", "exec"), names)
     assert (tmp_path / "model.html").stat().st_size > 100_000
     assert "CASE WHEN" in capsys.readouterr().out
     names["widget"].close()
