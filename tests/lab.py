@@ -1,6 +1,6 @@
 """Driving a real JupyterLab or Notebook 7 in a real browser: start the server, open a notebook, run it, and ask its kernel.
 
-Used by the tests (fixture `jupyter_lab` in conftest.py, test_host_notebook7.py) and by picture.py.
+Used by the tests (fixture `jupyter_lab` in conftest.py, test_host_jupyter.py) and by picture.py.
 """
 
 from __future__ import annotations
