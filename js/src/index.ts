@@ -24,6 +24,17 @@
 //   heatmap         heatmap with, in px of its own box, data-area (left, top, right, bottom), data-x-cells and data-y-cells
 //                   ("LOW:HIGH,..."), data-drawn="X|Y|OUTPUT|MODE"; heatmap-pd|selection|difference|interaction, heatmap-swap,
 //                   heatmap-partner (a select), heatmap-share, heatmap-notes, heatmap-more, heatmap-readout
+//   rules           rules-table (a grid; data-lines, data-narrow) with rule (data-term, data-text, data-linear, data-state of a row; cells
+//                   [data-by=COLUMN]), related (data-relation, data-text), rules-note, rules-group (data-label); rules-sort-COLUMN,
+//                   rules-says, rules-model|outcome, rules-more, rules-terms, rules-step (slider), rules-markdown, rules-csv,
+//                   rules-text, rules-feature, rules-chip (data-name, data-how), rules-name, rules-kind|sign|support|importance|
+//                   length|fires|grouping (selects), rules-count (data-n), rules-clear, rules-row, rules-row-ask|seen|leave,
+//                   rules-sum, rules-error
+//   importance      in each feature .pdpw-imp (title: the numbers), .pdpw-amount-all and -sel (bars, whiskers); sort-reason
+//   questions       ask-matters|interacts|disagree|rules, answer (data-question), answer-dismiss
+//   chips           chips (a list; not there while the text is edited) with chip (data-text) and chip-remove; bookmarks-open,
+//                   bookmark-name, bookmark-keep, bookmark (data-name) with bookmark-select|and|or|not|rename|rename-to|delete
+//   layout          divider-features|side|height (separators), fold-PANEL, full-PANEL|curves, screen (full screen)
 //   toolbar         output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
 //                   cancel, status (busy, stopped), nokernel, failed
 //   messages        toolbar-error, selection-error, ends-error, curve-error, curve-message (a note), page-error, wait,

@@ -43,6 +43,7 @@ export function SelectionBar({ ui }: { ui: Ui }) {
   const send = () => {
     const text = typed ?? selection.text;
     store.say("selection", "");
+    setEditing(false);
     if (text === selection.text) setTyped(null);
     else void store.ask("query", { text });
   };
@@ -82,6 +83,7 @@ export function SelectionBar({ ui }: { ui: Ui }) {
             value={typed ?? selection.text}
             onInput={(event) => setTyped(event.currentTarget.value)}
             onFocus={() => setEditing(true)}
+            onPointerDown={() => setEditing(true)}
             onBlur={() => {
               setEditing(false);
               if (input.current) input.current.scrollLeft = 0;
@@ -92,9 +94,13 @@ export function SelectionBar({ ui }: { ui: Ui }) {
             onKeyDown={(event) => {
               if (event.key === "Enter") send();
               else if (event.key === "Escape") {
+                setEditing(false);
                 setTyped(null);
                 store.say("selection", "");
-              } else return;
+              } else {
+                setEditing(true);
+                return;
+              }
               event.preventDefault();
               event.stopPropagation();
             }}
