@@ -165,8 +165,12 @@ function keys(ui: Ui, signal: AbortSignal): void {
   root.addEventListener(
     "keydown",
     (event) => {
-      if (inText(event.target)) return;
       const control = event.ctrlKey || event.metaKey;
+      if (inText(event.target)) {
+        // JupyterLab takes a slider for no field, and its arrows for those of the notebook.
+        if (!control) event.stopPropagation();
+        return;
+      }
       const key = event.key.toLowerCase();
       const selection = store.selection.peek();
       if (control && key === "z" && !event.shiftKey) {

@@ -1,6 +1,6 @@
 // The panel of the rules: what they are rules of and how well they stand for it, how many, filters, the table.
 
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { count, fmt, percent } from "../geometry/format";
 import { asCsv, asMarkdown, type Picture } from "../geometry/rules";
 import { useValue } from "./hooks";
@@ -43,8 +43,10 @@ export function Rules({ ui }: { ui: Ui }) {
               </button>
             </p>
           )}
-          <Filters ui={ui} state={state} p={picture} />
-          <Row state={state} p={picture} />
+          <div class="pdpw-rules-filters">
+            <Filters ui={ui} state={state} p={picture} />
+            <Row state={state} p={picture} />
+          </div>
           <Table ui={ui} state={state} p={picture} />
         </div>
       )}
@@ -67,6 +69,8 @@ function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
   const live = useValue(() => store.host.value === "kernel");
   const { path } = p;
   const at = draft ?? path?.at ?? 0;
+  // The slider stays where the hand has put it until these terms are there.
+  useLayoutEffect(() => setDraft((step) => (step === path?.at ? null : step)), [p.id]);
   const text = says(p, path ? path.explained[at] : (p.fidelity ?? Number.NaN));
   const subject = (to: "model" | "outcome") => (
     <button
@@ -122,7 +126,7 @@ function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
             onInput={(event) => setDraft(Number(event.currentTarget.value))}
             onChange={(event) => {
               const step = Number(event.currentTarget.value);
-              void store.ask("terms", { step }).then(() => setDraft(null));
+              void store.ask("terms", { step }).then((done) => done === undefined && setDraft(null));
             }}
           />
         </label>
@@ -192,7 +196,7 @@ function Row({ state, p }: { state: RulesState; p: Picture }) {
   const up = reply?.contributions.reduce((sum, [, value]) => sum + Math.max(0, value), 0) ?? 0;
   const down = reply?.contributions.reduce((sum, [, value]) => sum + Math.min(0, value), 0) ?? 0;
   return (
-    <div class="pdpw-rules-row">
+    <div class="pdpw-rules-filters">
       <label>
         <span class="pdpw-muted">for row </span>
         <input
@@ -240,7 +244,14 @@ function Row({ state, p }: { state: RulesState; p: Picture }) {
             {p.link === "identity" ? "" : `, probability ${fmt(reply.prediction)}`}
             {reply.model !== null && p.kind !== "model" ? ` (the model: ${fmt(reply.model)})` : ""}
           </span>
-          <button type="button" data-testid="rules-row-leave" onClick={() => state.leaveRow()}>
+          <button
+            type="button"
+            data-testid="rules-row-leave"
+            onClick={() => {
+              setTyped("");
+              state.leaveRow();
+            }}
+          >
             all rows
           </button>
         </>

@@ -52,7 +52,6 @@ export function Filters({ ui, state, p }: { ui: Ui; state: RulesState; p: Pictur
       key={name}
       data-testid={`rules-${name}`}
       aria-label={label}
-      title={label}
       data-on={String(filters[name]) !== String(NO_FILTERS[name])}
       value={String(filters[name])}
       onChange={(event) =>
@@ -71,7 +70,7 @@ export function Filters({ ui, state, p }: { ui: Ui; state: RulesState; p: Pictur
     ...filters.exclude.map((name) => ({ name, how: "exclude" as const })),
   ];
   return (
-    <div class="pdpw-rules-filters" role="toolbar" aria-label="Which rules are listed">
+    <>
       <input
         type="search"
         data-testid="rules-text"
@@ -156,6 +155,6 @@ export function Filters({ ui, state, p }: { ui: Ui; state: RulesState; p: Pictur
           show all
         </button>
       )}
-    </div>
+    </>
   );
 }

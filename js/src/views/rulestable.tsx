@@ -247,7 +247,9 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
               >
                 <div role="gridcell" aria-colspan={heads.length}>
                   <span class="pdpw-muted">{relationWords(item.related)}</span> {terms.labels[item.term]}{" "}
-                  <span class="pdpw-muted">{effect(p, item.term)}</span>
+                  <span class="pdpw-muted">
+                    {p.link === "identity" ? "adds" : "odds"} {effect(p, item.term)}
+                  </span>
                 </div>
               </div>
             );

@@ -42,6 +42,7 @@ MOST_OVERLAPPING = 1000
 _CELLS = 50_000_000  # rows times terms held in memory for overlaps
 _SECONDS = 0.05
 _RELATED = 12
+_RELATIONS = ("equal", "within", "contains", "complement", "correlated")
 
 _RULE, _LINEAR, _LEVEL = 0, 1, 2
 
@@ -179,6 +180,8 @@ class Reading:
         if not is_condition(found) or term not in overlap.positions:
             return {"term": term, "related": [], "more": 0, "looked_at": len(overlap.positions)}
         frame = overlap.of(term)
+        nearest = frame.head(_RELATED)
+        nearest = nearest.iloc[np.argsort([_RELATIONS.index(name) for name in nearest.relation], kind="stable")]
         return {
             "term": term,
             "related": [
@@ -190,7 +193,7 @@ class Reading:
                     "jaccard": scalar(row.jaccard),
                     "correlation": scalar(row.correlation),
                 }
-                for row in frame.head(_RELATED).itertuples()
+                for row in nearest.itertuples()
             ],
             "more": max(0, len(frame) - _RELATED),
             "looked_at": len(overlap.positions),
