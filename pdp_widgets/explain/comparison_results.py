@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import find_output
 from pdp_widgets.inputs.conditions import is_missing, same
 from pdp_widgets.inputs.errors import unknown_name
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Aligned(Tabular):
+class Aligned(Tabular, Drawable):
     """Partial dependence curves with one grid and the same outputs."""
 
     dependences: tuple[PartialDependence, ...] = field(repr=False)

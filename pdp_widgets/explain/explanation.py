@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import find_output
 from pdp_widgets.tabular import Tabular
 
@@ -21,7 +22,7 @@ MODEL = "model calls"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explanation(Tabular):
+class Explanation(Tabular, Drawable):
     """What results with numbers for each output of a model have in common."""
 
     outputs: tuple[str, ...]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import InputError
 from pdp_widgets.tabular import Tabular
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class InteractionNetwork(Tabular):
+class InteractionNetwork(Tabular, Drawable):
     """Features as nodes; an edge where two act together, a hyper-edge where three do.
 
     Sizes are shares: a standard deviation over the rows, divided by that of the response.

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import Grid, InputError
 from pdp_widgets.tabular import Tabular
 
@@ -226,7 +227,7 @@ class Regions(Explanation):
 
 
 @dataclass(frozen=True, eq=False)
-class Suggestions(Tabular, Sequence[Regions]):
+class Suggestions(Tabular, Drawable, Sequence[Regions]):
     """The first split for each feature, those that remove most heterogeneity first; features that are not split come last."""
 
     found: tuple[Regions, ...] = field(repr=False)

@@ -202,12 +202,6 @@ class PartialDependence(Explanation):
             columns[free("n_nearest")] = np.tile(counts, len(self.outputs))
         return pd.DataFrame(columns)
 
-    def to_bqplot(self, *, ice: bool | int = True, output: Any = None) -> Any:
-        """Return an ordinary ``bqplot.Figure``; see ``pdp_widgets.bqplot.figure``."""
-        from pdp_widgets.bqplot import figure
-
-        return figure(self, ice=ice, output=output)
-
     def __repr__(self) -> str:
         """Say what it is, on how many rows and on which scale."""
         names = " x ".join(repr(name) for name in self.features)

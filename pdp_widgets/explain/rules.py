@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import FeatureTable, InputError, model_name
 from pdp_widgets.inputs.conditions import Node, Rows
 from pdp_widgets.inputs.errors import unknown_name
@@ -40,7 +41,7 @@ MAX_RULES = 500
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Rules(Tabular):
+class Rules(Tabular, Drawable):
     """A sum of rules and linear terms, and how well it stands for what it describes."""
 
     kind: Kind

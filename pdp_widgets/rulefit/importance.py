@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import InputError, find_output
 from pdp_widgets.inputs.rows import row_weights
 from pdp_widgets.tabular import Tabular
@@ -70,7 +71,7 @@ def importance_features(rules: RuleSet) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class RuleImportance(Tabular):
+class RuleImportance(Tabular, Drawable):
     """How much each term and each feature matters, in the unit of the prediction (log-odds of a classifier).
 
     ``terms_*`` are (n_outputs, K) arrays, ``features_*`` (n_outputs, p): J_j = sum over terms containing x_j of their importance

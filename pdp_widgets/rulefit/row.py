@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import FeatureTable, InputError, Observed
 from pdp_widgets.inputs.conditions import Range, literal_text, observed_of
 from pdp_widgets.inputs.errors import unknown_name
@@ -55,7 +56,7 @@ class NearMiss:
 
 
 @dataclass(frozen=True)
-class RowExplanation(Tabular):
+class RowExplanation(Tabular, Drawable):
     """One row's prediction as a sum, on the scale of ``RuleSet.decision`` (log-odds of a classifier).
 
     ``intercept + contributions.sum()`` is the row's decision value, and so is ``average + from_average.sum()``.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import InputError
 from pdp_widgets.inputs.errors import unknown_name
 from pdp_widgets.tabular import Tabular
@@ -35,7 +36,7 @@ FARTHEST = 700.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSet(Tabular):
+class RuleSet(Tabular, Drawable):
     """Intercept plus coefficients times terms, and a link to the response.
 
     The value of output o is ``intercept[o] + sum_k coefficients[o, k] * terms[k]``, a rule counting 1 where it holds and else 0, a

@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import FeatureTable, InputError
 from pdp_widgets.inputs.rows import row_weights
 from pdp_widgets.tabular import Tabular
@@ -30,7 +31,7 @@ ALIKE = 0.9
 
 
 @dataclass(frozen=True)
-class Stability(Tabular):
+class Stability(Tabular, Drawable):
     """How often terms and features came back in refits."""
 
     rules: RuleSet

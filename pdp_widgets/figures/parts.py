@@ -1,0 +1,160 @@
+"""What a figure is made of: named numbers, and nothing of how a library draws them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from pdp_widgets.inputs.columns import objects
+from pdp_widgets.inputs.errors import unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pdp_widgets.inputs import Grid
+
+INK = "#000000"
+"""All rows."""
+SELECTED, REST = "#2556e8", "#8a8f98"
+"""The selected rows and the others, as in the widget."""
+ICE = "#8a8f98"
+"""Single rows."""
+COLOURS = ("#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#0072B2", "#B8A900")
+"""For groups: Okabe & Ito (2008), told apart by the colour-blind; their yellow a little darker, for white paper."""
+CIVIDIS = ("#00204d", "#31446b", "#666970", "#958f78", "#cab969", "#ffea46")
+"""For values: even for the colour-blind."""
+DIVERGING = ("#4b2a86", "#8073ac", "#c6c0dd", "#f4f4f5", "#fbd2a0", "#e08a2c", "#8f4a06")
+"""For what has a zero in the middle; the widget's."""
+POSITIVE, NEGATIVE = "#e08a2c", "#8073ac"
+"""Signs, in the same two hues."""
+PLAIN = "#0072B2"
+"""Bars without a sign."""
+
+MS = {"days": 86_400_000.0, "hours": 3_600_000.0, "minutes": 60_000.0, "seconds": 1000.0, "ms": 1.0}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where things stand along an axis."""
+
+    label: str
+    kind: Literal["number", "datetime", "category"]
+    values: np.ndarray
+    """(K,) float64, datetime64[ms] or texts."""
+    unit: float = 1.0
+    """What 1 is in the unit of ``Grid.positions``: durations are counted in days, hours, ... here and in ms there."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve."""
+
+    y: np.ndarray
+    """(K,) NaN where there is nothing."""
+    name: str = ""
+    colour: str = INK
+    stderr: np.ndarray | None = None
+    """(K,) half the height of its band; None for none."""
+    missing: float | None = None
+    """Its level at a missing value, which has no place on a number axis."""
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Curves over one axis."""
+
+    x: Axis
+    label: str
+    series: tuple[Series, ...]
+    title: str
+    individual: np.ndarray | None = field(default=None, repr=False)
+    """(m, K) curves of single rows."""
+    feature: str = ""
+    """The feature along the axis."""
+    live: bool = False
+    """Whether a widget can keep them up to date: the partial dependence of one output."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Numbers over two axes."""
+
+    x: Axis
+    y: Axis
+    label: str
+    values: np.ndarray
+    """(Kx, Ky) NaN where not computed."""
+    title: str
+    diverging: bool = False
+    diagonal: np.ndarray | None = None
+    """(K,) other numbers along the diagonal, where ``values`` has none: a matrix of features."""
+    diagonal_label: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One bar per name, the first one on top."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    label: str
+    title: str
+    stderr: np.ndarray | None = None
+    """Half the length of whiskers, NaN for none; None for none at all."""
+    features: tuple[str, ...] = ()
+    """The feature that each bar is of, where bars are of features."""
+
+
+Figure = Curves | Surface | Bars
+
+
+def axis_of(grid: Grid) -> tuple[Axis, np.ndarray]:
+    """Return the axis of a grid and, in its order, the indices of the grid points that stand on it.
+
+    A missing value is a level of a category and has no place among numbers.
+    """
+    points = np.arange(grid.size) if grid.kind == "category" else np.flatnonzero(grid.ordered)
+    if grid.kind != "category":
+        points = points[np.argsort(grid.positions[points], kind="stable")]
+    return axis(grid.feature.name, grid.kind, grid.positions[points], objects(grid.labels)[points]), points
+
+
+def axis(name: str, kind: str, positions: np.ndarray, labels: Sequence[str] | np.ndarray) -> Axis:
+    """Return an axis from positions (dates and durations in ms, as grids have them) or, of a category, labels."""
+    if kind == "category":
+        return Axis(name, "category", np.array(distinct([str(label) for label in labels]), dtype=str))
+    if kind == "datetime":
+        return Axis(name, "datetime", np.asarray(positions).astype("datetime64[ms]"))
+    if kind == "timedelta":
+        far = np.abs(positions).max(initial=0.0)
+        name_of_unit = next((name for name, ms in MS.items() if far >= 2 * ms), "ms")
+        return Axis(f"{name} ({name_of_unit})", "number", positions / MS[name_of_unit], MS[name_of_unit])
+    return Axis(name, "number", np.asarray(positions, dtype=float))
+
+
+def distinct(names: Sequence[str], most: int = 0) -> tuple[str, ...]:
+    """Return names that differ from each other, cut to ``most`` characters (0: not cut)."""
+    found: dict[str, None] = {}
+    for name in names:
+        short = name if not most or len(name) <= most else f"{name[: most - 1]}…"
+        serial = 1
+        unique = short
+        while unique in found:
+            serial += 1
+            unique = f"{short} ({serial})"
+        found[unique] = None
+    return tuple(found)
+
+
+def colour_of(k: int) -> dict[str, Any]:
+    """Return colour and stroke of the k-th group; after all colours once, they come again dashed."""
+    return {"colour": COLOURS[k % len(COLOURS)], "dashed": k // len(COLOURS) % 2 == 1}
+
+
+def known(name: str, given: str, known: tuple[str, ...]) -> None:
+    """Make sure that an option has one of its values."""
+    if given not in known:
+        raise unknown_name(name, given, known, f"one of {', '.join(known)}")
