@@ -21,6 +21,8 @@ from widget_page import WidgetOnPage
 import pdp_widgets
 from pdp_widgets import __main__ as cli
 from pdp_widgets import datasets
+from pdp_widgets.commands import demo
+from pdp_widgets.commands.files import jupyter_environment
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -40,18 +42,18 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         cli.main(["demo", "--help"])
     said = capsys.readouterr().out
-    assert all(option in said for option in ("--html FILE", "--folder DIR", "--port N", "--no-browser"))
+    assert all(option in said for option in ("--html FILE", "--voila", "--folder DIR", "--port N", "--no-browser"))
 
 
 def test_notebooks_are_copied_once_and_changed_copies_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = cli.copy_notebooks(tmp_path / "mine")
+    folder = demo.copy_notebooks(tmp_path / "mine")
     assert folder == tmp_path / "mine"
     copy = folder / "quickstart.ipynb"
     assert copy.read_bytes() == (REPOSITORY / "notebooks" / "quickstart.ipynb").read_bytes()
     assert (folder / "penguins.ipynb").is_file()
     copy.write_text("my work", encoding="utf-8")
     assert capsys.readouterr().out == ""
-    cli.copy_notebooks(tmp_path / "mine")
+    demo.copy_notebooks(tmp_path / "mine")
     assert copy.read_text(encoding="utf-8") == "my work"
     assert f"Kept your own {copy}" in capsys.readouterr().out
 
@@ -61,16 +63,16 @@ def test_notebooks_go_to_a_temporary_folder_where_this_one_is_not_writable(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pdp_widgets_demo").write_text("a file stands in the way", encoding="utf-8")
-    folder = cli.copy_notebooks(None)
+    folder = demo.copy_notebooks(None)
     assert tmp_path not in folder.parents
     assert (folder / "quickstart.ipynb").is_file()
     with pytest.raises(OSError, match="pdp_widgets_demo"):
-        cli.copy_notebooks(tmp_path / "pdp_widgets_demo")
+        demo.copy_notebooks(tmp_path / "pdp_widgets_demo")
 
 
 def test_notebook_settings_are_added_to_the_ones_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/somewhere")
-    ours, theirs = cli.lab_environment()["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    ours, theirs = jupyter_environment()["JUPYTER_CONFIG_PATH"].split(os.pathsep)
     assert (Path(ours) / "labconfig" / "default_setting_overrides.d" / "pdp_widgets.json").is_file()
     assert theirs == "/somewhere"
 

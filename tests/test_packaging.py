@@ -201,7 +201,7 @@ class TestDistributions:
         run(
             clean_python,
             "-c",
-            "from pdp_widgets.__main__ import copy_notebooks; copy_notebooks(None)",
+            "from pdp_widgets.commands.demo import copy_notebooks; copy_notebooks(None)",
             cwd=tmp_path,
             env=without_node,
         )
@@ -231,11 +231,11 @@ class TestDistributions:
         said = run(
             python,
             "-c",
-            "import pdp_widgets.__main__ as m; print(m.__file__, m.beside('notebooks', 'notebooks'))",
+            "import pdp_widgets.commands.files as m; print(m.__file__, m.beside('notebooks', 'notebooks'))",
             cwd=tmp_path,
             env=without_node,
         )
-        assert said.split() == [str(checkout / "pdp_widgets" / "__main__.py"), str(checkout / "notebooks")]
+        assert said.split() == [str(checkout / "pdp_widgets" / "commands" / "files.py"), str(checkout / "notebooks")]
         assert (checkout / BUNDLE).is_file()
 
 
