@@ -6,6 +6,7 @@ are methods of ``Explainer``, which stands on it.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,6 +62,13 @@ class Background(Tabular):
                 f"model is a {type(model).__name__}; were model and X swapped? Expected Explainer(model, X)"
             )
         self.model = model
+        given = {
+            "features": features, "output": output, "response": response, "output_names": output_names, "sample_weight": sample_weight,
+            "background": background, "grid_size": grid_size, "percentiles": percentiles, "random_state": random_state,
+            "executor": executor, "nan_predictions": nan_predictions, "cache_bytes": cache_bytes, "method": method,
+        }  # fmt: skip
+        self.options = {name: value for name, value in given.items() if value is not _DEFAULTS[name]}
+        """The options that were given, as they were given."""
         self.grid_size = at_least("grid_size", grid_size, 2)
         self.percentiles = shares(percentiles)
         self.random_state = at_least("random_state", random_state, 0)
@@ -314,6 +322,9 @@ class Background(Tabular):
         True
         """
         return self._source.method.wait()
+
+
+_DEFAULTS = {name: parameter.default for name, parameter in inspect.signature(Background).parameters.items()}
 
 
 def _in_words(subgroup: Any, mask: np.ndarray) -> str:

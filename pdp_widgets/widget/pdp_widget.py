@@ -6,6 +6,7 @@ import inspect
 import logging
 import re
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
 from pdp_widgets.inputs.errors import did_you_mean, unknown_name
 from pdp_widgets.inputs.subgroup import conjunction, parse
 
-from . import bookmarks, picture, protocol, state
+from . import bookmarks, code, picture, protocol, state, still
 from .controller import Controller
 from .export import write_html
 from .panels import PANELS
@@ -49,6 +50,7 @@ _VIEW_OPTIONS = {
 }  # fmt: skip
 _CONDITION = re.compile(r"[<>=(~|&]|\b(in|not)\b")
 _HOST_OPTIONS = {"layout", "tooltip", "tabbable"}
+_FIRST_ROWS_SECONDS = 0.2  # how long showing the widget waits for something to be in its still picture
 
 
 class PDPWidget(WidgetTraits):
@@ -338,6 +340,78 @@ class PDPWidget(WidgetTraits):
         self.wait(timeout)
         with self._lock:
             return write_html(self, self._screen, path, title or f"{self._info['model']}: partial dependence")
+
+    def save_image(
+        self, path: str | Path, what: str = "curves", *, scale: int = 2, timeout: float | None = 60.0
+    ) -> Path:
+        """Write a picture of the focused curves or of a panel, made in Python: no browser has to show the widget.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, an .svg or a .png (which needs Pillow).
+        what : {"curves", "importance", "interactions", "heatmap", "rules"}
+            What the page shows of it, in light colours; of bars the 15 largest.
+        scale : int
+            Pixels of a .png per pixel of the page.
+        timeout : float, optional
+            How many seconds to wait for what is still being computed; None for as long as it takes.
+
+        Returns
+        -------
+        pathlib.Path
+
+        Raises
+        ------
+        InputError
+            For another name or ending, and for a panel that is not computed.
+        ImportError
+            For a .png without Pillow.
+
+        Examples
+        --------
+        >>> w.save_image("effect.svg")  # doctest: +SKIP
+        >>> w.save_image("pairs.png", "interactions")  # doctest: +SKIP
+        """
+        still.check(path, what)
+        board = self._running.board
+        needed = {what} & PANELS.keys()
+        if what == "curves" and (self.by or self.effect == "ale"):
+            needed = {"effects"}
+        board.open({*board.opened, *needed})
+        self.wait(timeout)
+        with self._lock:
+            return still.save(self, path, what, scale)
+
+    def to_python(self) -> str:
+        """Return Python text that makes this view again: focus, options, selection, bookmarks, and the numbers of the curve.
+
+        ``model``, ``X`` and whatever else cannot be written as text keep these names.
+
+        Examples
+        --------
+        >>> print(w.to_python())  # doctest: +SKIP
+        """
+        return code.to_python(self, self.view_state)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Return what a cell shows: the widget, and a still picture of its first curves where there are no widgets."""
+        bundle = super()._repr_mimebundle_(**options)
+        if bundle is None or self._controller is None:
+            return bundle
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        end = time.monotonic() + _FIRST_ROWS_SECONDS
+        while not self._curve.get("rows") and time.monotonic() < end and not self._may_not_wait:
+            time.sleep(0.01)
+        try:
+            with self._lock:
+                pictures = still.fallback(self)
+        except InputError:
+            return bundle  # nothing is known yet
+        except Exception:
+            logger.exception("the still picture of the widget failed")
+            return bundle
+        return {**pictures, **data}, metadata
 
     def close(self) -> None:
         """Stop the work and take the widget off all pages."""
