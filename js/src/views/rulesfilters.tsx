@@ -1,6 +1,6 @@
 // What is listed: a search, a few filters, chips of the features that are wanted or not, and heads to group by.
 
-import { count } from "../geometry/format";
+import { count, fmt } from "../geometry/format";
 import { type Filters as All, type Grouping, NO_FILTERS, type Picture } from "../geometry/rules";
 import { useValue } from "./hooks";
 import type { RulesState } from "./rulesstate";
@@ -139,9 +139,14 @@ export function Filters({ ui, state, p }: { ui: Ui; state: RulesState; p: Pictur
           </option>
         ))}
       </select>
-      <span class="pdpw-muted" data-testid="rules-count" data-n={shown}>
+      <span
+        class="pdpw-muted"
+        data-testid="rules-count"
+        data-n={shown}
+        title={`Their sum starts at ${fmt(p.start)}, where no rule holds and every number is at its mean (intercept ${fmt(p.intercept)})`}
+      >
         {shown === total ? count(total) : `${count(shown)} of ${count(total)}`}
-        {p.left_out > 0 ? `, the most important of ${count(total + p.left_out)}` : ""}
+        {p.left_out > 0 ? `, the most important of ${count(total + p.left_out)}` : ""}, added to {fmt(p.start)}
       </span>
       {filters !== NO_FILTERS && JSON.stringify(filters) !== JSON.stringify(NO_FILTERS) && (
         <button

@@ -4,7 +4,7 @@
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: as above
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active line
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { count, fmt, percent } from "../geometry/format";
 import { type Column, type Item, type Picture, relationWords, type Terms } from "../geometry/rules";
@@ -413,22 +413,24 @@ function Term({ state, p, terms, i }: { state: RulesState; p: Picture; terms: Te
         const words = p.conditions.words[part];
         const at = words.indexOf(name);
         return (
-          <span key={part} class="pdpw-rules-part">
+          <Fragment key={part}>
             {k > 0 && <i> & </i>}
-            {words.slice(0, at)}
-            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list of features above the table does the same */}
-            <b
-              data-testid="rules-name"
-              title={`Only terms with ${name}; Alt-click: only those without`}
-              onClick={(event) => {
-                event.stopPropagation();
-                state.about(name, event.altKey ? "exclude" : "include");
-              }}
-            >
-              {name}
-            </b>
-            {words.slice(at + name.length)}
-          </span>
+            <span class="pdpw-rules-part">
+              {words.slice(0, at)}
+              {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list of features above the table does the same */}
+              <b
+                data-testid="rules-name"
+                title={`Only terms with ${name}; Alt-click: only those without`}
+                onClick={(event) => {
+                  event.stopPropagation();
+                  state.about(name, event.altKey ? "exclude" : "include");
+                }}
+              >
+                {name}
+              </b>
+              {words.slice(at + name.length)}
+            </span>
+          </Fragment>
         );
       })}
       {terms.limits[i] && <small class="pdpw-muted"> within {terms.limits[i]}</small>}
