@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 
 from pdp_widgets import __version__
-from pdp_widgets.commands import demo, explain, jupyter_config
+from pdp_widgets.commands import demo, explain, jupyter_config, reference
 from pdp_widgets.inputs.errors import PDPWidgetsError
 
-COMMANDS = (demo, explain, jupyter_config)
+COMMANDS = (demo, explain, jupyter_config, reference)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

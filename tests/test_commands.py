@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pdp_widgets import __main__ as cli
-from pdp_widgets.commands import explain, jupyter_config
+from pdp_widgets.commands import explain, jupyter_config, reference
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -262,3 +263,39 @@ def test_help_tells_what_each_command_does(capsys: pytest.CaptureFixture[str]) -
 def test_demo_is_a_page_or_a_server(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["demo", "--html", "x.html", "--voila"]) == 2
     assert "give one of them" in capsys.readouterr().err
+
+
+def test_reference_has_what_users_meet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pdoc")
+    done = subprocess.run(
+        [sys.executable, "-m", "pdp_widgets", "reference", str(tmp_path / "pages")],
+        capture_output=True, text=True, timeout=200, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    main = (tmp_path / "pages" / "pdp_widgets.html").read_text("utf-8")
+    for name in (
+        "Explainer.partial_dependence",
+        "PDPWidget.select",
+        "RuleFitRegressor.with_n_terms",
+        "RuleSet.to_sql",
+        "compare",
+    ):
+        assert f'id="{name}"' in main, name
+    for page, name in {
+        "explain/results": "PartialDependence.heterogeneity",
+        "explain/background": "Background.mask", "widget/traits": "WidgetTraits.sort_by",
+    }.items():  # fmt: skip
+        assert f'id="{name}"' in (tmp_path / "pages" / "pdp_widgets" / f"{page}.html").read_text("utf-8"), name
+
+
+def test_every_module_of_the_reference_is_there() -> None:
+    for name in reference.MODULES:
+        assert importlib.import_module(name).__doc__
+
+
+def test_reference_without_pdoc_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pdoc", None)
+    assert cli.main(["reference", str(tmp_path)]) == 1
+    assert "needs pdoc" in capsys.readouterr().err

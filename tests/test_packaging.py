@@ -118,6 +118,7 @@ class TestDistributions:
             "notebooks/quickstart.ipynb",
             "LICENSE",
             "CHANGELOG.md",
+            "CITATION.cff",
         } <= names
         assert not [
             name
@@ -335,6 +336,22 @@ class TestMetadata:
         blocks = [block.strip() for block in re.findall(r"^```\w*\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)]
         assert 'python -m pip install ".[demo]" && python -m pdp_widgets demo' in blocks
         assert 'python -m pip install ".[test]" && python -m pytest' in blocks
+
+    def test_citation_tells_what_the_package_tells(self, project: dict[str, Any]) -> None:
+        yaml = pytest.importorskip("yaml")
+        citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+        assert {"cff-version", "message", "title", "authors"} <= citation.keys(), "what the format asks for"
+        assert citation["version"] == pdp_widgets.__version__
+        assert citation["license"] == project["license"]
+        assert [author["name"] for author in citation["authors"]] == [author["name"] for author in project["authors"]]
+
+    def test_every_extra_that_is_promised_is_there(self, project: dict[str, Any]) -> None:
+        extras = project["optional-dependencies"]
+        assert {"demo", "test", "dev", "polars", "dask", "boosting", "plot", "trees"} <= extras.keys()
+        used = {
+            name for group in extras.values() for item in group for name in re.findall(r"^pdp_widgets\[(.*)\]", item)
+        }
+        assert {part for names in used for part in names.split(",")} <= extras.keys()
 
     def test_pictures_and_files_that_readme_names_exist(self) -> None:
         readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
