@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -322,7 +322,7 @@ class Reading:
             "largest": scalar(np.nanmax(overall[self.shown], initial=0.0)),
             "inside": pack(inside, "float32"),
             "outside": pack(outside, "float32"),
-            "limits": [term.limits for term in linear],
+            "limits": [_short(term).limits for term in linear],
             "path": self._path(),
         }
 
@@ -402,3 +402,10 @@ def _type(term: Term) -> int:
     if isinstance(term, Rule):
         return _RULE
     return _LEVEL if term.level else _LINEAR
+
+
+def _short(term: Linear) -> Linear:
+    """Return a linear term whose limits have as many digits as one reads."""
+    if term.kind != "number" or term.level:
+        return term
+    return replace(term, low=float(f"{term.low:.4g}"), high=float(f"{term.high:.4g}"))
