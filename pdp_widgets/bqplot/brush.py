@@ -262,7 +262,7 @@ class Clicks:
         self.widget, self.mark, self.features = widget, mark, features
         self._before = {name: getattr(mark, name) for name in ("interactions", "selected_style")}
         mark.interactions = {**mark.interactions, "click": "select"}
-        mark.selected_style = mark.selected_style or {"stroke": SELECTED, "stroke-width": "3px"}
+        mark.selected_style = mark.selected_style or {"fill": SELECTED}
         self._feature_changed()
         mark.observe(self._clicked, ["selected"])
         widget.observe(self._feature_changed, ["feature"])
@@ -278,6 +278,7 @@ class Clicks:
     def _clicked(self, _: Any) -> None:
         selected = self.mark.selected
         if selected is None or not len(selected):
+            self._feature_changed()  # a click beside the bars does not take the focus away
             return
         name = self.features[int(np.asarray(selected).ravel()[-1])]
         if name in self.widget.explainer.features and name != self.widget.feature:

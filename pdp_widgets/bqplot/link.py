@@ -177,10 +177,12 @@ class _Following(Link):
 
     def unlink(self) -> None:
         """Untie widget and figure; both stay as they are."""
-        self.widget.unobserve(self._changed, _PICTURES)
         with self._drawing:
+            if self._over:
+                return
             self._over = True
             super().unlink()
+        self.widget.unobserve(self._changed, _PICTURES)
         beat = self._beat
         if beat is not None:
             beat.cancel()
@@ -197,4 +199,6 @@ class _Following(Link):
         try:
             self.refresh()
         except Exception:
+            if self.widget._controller is None:  # noqa: SLF001 - closed in between
+                return
             logger.exception("a linked figure could not be brought up to date")

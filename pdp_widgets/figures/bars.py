@@ -202,7 +202,7 @@ def _terms(result: RuleSet, output: Any, by: str, top: int, what: str) -> Bars:
         raise InputError(
             "importances need the support of the rules: rules.with_support(X), or draw by='coefficient' instead"
         )
-    return _bars([term.label for term in result.terms], values, by, f"Rules: {what}", top=top)
+    return _bars([term.label for term in result.terms], values, by, f"Rules: {what}", top=top, signed=True)
 
 
 def rule_importance(
@@ -249,7 +249,7 @@ def row(result: RowExplanation, *, output: Any = None, top: int = MOST_BARS) -> 
     title = f"Row {result.name}: {_sum_of(result.rules, o)} {result.decision[o]:.4g}, {start} {first:.4g}"
     used = np.flatnonzero(values)
     names = [result.rules.terms[k].label for k in used]
-    return _bars(names, values[used], f"contribution, from the {start}", title, top=top)
+    return _bars(names, values[used], f"contribution, from the {start}", title, top=top, signed=True)
 
 
 def stability(result: Stability, *, what: str = "terms", top: int = MOST_BARS) -> Bars:
@@ -283,9 +283,11 @@ def _bars(
     top: int,
     features: Sequence[str] = (),
     ordered: bool = False,
+    signed: bool = False,
 ) -> Bars:
-    """Return the bars of the largest values, the largest first; what is not known is left out."""
-    kept = np.arange(len(values)) if ordered else _largest(values, _positive("top", top))
+    """Return the bars of the largest values (``signed``: farthest from 0), the largest first; what is not known is left out."""
+    size = np.abs(values) if signed else values
+    kept = np.arange(len(values)) if ordered else _largest(size, _positive("top", top))
     if stderr is not None:
         stderr = stderr[kept] if np.isfinite(stderr[kept]).any() else None
     of = len(values)
@@ -297,8 +299,8 @@ def _bars(
 
 
 def _largest(values: np.ndarray, top: int) -> np.ndarray:
-    """Return the positions of the largest absolute values that are known, the largest first."""
-    order = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")
+    """Return the positions of the largest values that are known, the largest first."""
+    order = np.argsort(-values, kind="stable")
     return order[np.isfinite(values[order])][:top]
 
 
