@@ -72,7 +72,7 @@ class PDPWidget(WidgetTraits):
         The output to show first: a class label, name or position; the positive class or the first output by default.
     **options
         ``feature``: what to show first; by default the first column, and as soon as all are known (within seconds, or not at
-        all) the most important feature, unless something was done in between. ``centered``, ``show_ice``, ``sort_by``, ``theme``, ``size``: how to show it; like
+        all) the most important feature, unless something was done in between. ``centered``, ``show_ice``, ``sort_by``, ``panels``, ``bookmarks``, ``theme``, ``size``: how to show it; like
         ``feature`` and ``output`` they can be read and set at any time (``widget.feature = "temp"``). Further options of
         ``Explainer``, and ``layout`` as for every Jupyter widget.
 
