@@ -237,6 +237,10 @@ def rules(
         position = explainer.response.position(explainer.default_output if output is None else output)
         values: np.ndarray = _answers(explainer, progress)[position]
         kept &= np.isfinite(values)
+        if not kept.any():
+            raise InputError(
+                "the model has no finite prediction for these rows: there is nothing that rules could imitate"
+            )
         name = explainer.outputs[position]
         describes = explainer.scale if name == explainer.scale else f"{explainer.scale} of {name}"
     else:

@@ -7,6 +7,7 @@ import logging
 import re
 import threading
 import time
+from collections.abc import Collection
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -473,9 +474,11 @@ class PDPWidget(WidgetTraits):
     @t.validate("pair")
     def _valid_pair(self, proposal: Any) -> tuple[str, ...]:
         given = proposal["value"]
-        if given is None or not len(given):
+        pair = tuple(
+            self._known_feature(name) for name in _names(None if isinstance(given, str) and not given else given)
+        )
+        if not pair:
             return ()
-        pair = () if isinstance(given, str) else tuple(self._known_feature(name) for name in given)
         if len(pair) != 2 or pair[0] == pair[1]:
             raise WidgetInputError(f"pair={given!r}; expected two different features, such as ('temp', 'hum'), or ()")
         return pair
@@ -503,9 +506,9 @@ class PDPWidget(WidgetTraits):
     @t.validate("panels")
     def _valid_panels(self, proposal: Any) -> tuple[str, ...]:
         given = proposal["value"]
-        names = (given,) if isinstance(given, str) else tuple(given or ())
+        names = _names(given)
         for name in names:
-            if name not in PANELS:
+            if not isinstance(name, str) or name not in PANELS:
                 raise WidgetInputError(str(unknown_name("panel", name, PANELS, "one of the widget's panels")))
         return tuple(name for name in PANELS if name in names)
 
@@ -686,6 +689,13 @@ class PDPWidget(WidgetTraits):
 
     def _selection_wire(self, selection: Selection) -> dict[str, Any]:
         return to_wire(selection, self._history, None if self._controller is None else self._screen.sample)
+
+
+def _names(given: Any) -> tuple[Any, ...]:
+    """Return none, one or several names as a tuple."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, Collection) and not isinstance(given, str) else (given,)
 
 
 def _check(options: dict[str, Any]) -> None:

@@ -57,9 +57,10 @@ def put(widget: PDPWidget, history: History, state: Any) -> None:
     for name in state:
         if name not in _KEYS:
             raise unknown_name("part of view_state", name, _KEYS, "what view_state holds")
-    given = {str(name): _unpacked(str(name), rows, history) for name, rows in dict(state.get("rows") or {}).items()}
+    rows, marks = (_mapping(state, name) for name in ("rows", "bookmarks"))
+    given = {name: _unpacked(name, packed, history) for name, packed in rows.items()}
     selection = _read(state.get("selection"), given, history)
-    bookmarks = {str(name): _read(text, given, history) for name, text in dict(state.get("bookmarks") or {}).items()}
+    bookmarks = {name: _read(text, given, history) for name, text in marks.items()}
     before = {name: getattr(widget, name) for name in PLAIN if name in state}
     try:
         for name in before:
@@ -78,9 +79,16 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def _mapping(state: Mapping[str, Any], name: str) -> dict[str, Any]:
+    given = state.get(name)
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"view_state: {name} is a dict by name, not {type(given).__name__}")
+    return {str(key): value for key, value in (given or {}).items()}
+
+
 def _packed(rows: Rows) -> dict[str, Any]:
     bits = base64.b64encode(np.packbits(rows.rows).tobytes()).decode("ascii")
-    box = asdict(rows.data) if isinstance(rows.data, IceBox) else None
+    box = {k: _plain(v) for k, v in asdict(rows.data).items()} if isinstance(rows.data, IceBox) else None
     return {"about": rows.about, "n_rows": len(rows.rows), "bits": bits, "box": box}
 
 

@@ -167,7 +167,7 @@ class _Points:
 def _lines(seen: Seen, grid: _Points, split: dict[str, Any]) -> tuple[list[Series], np.ndarray]:
     """Return the curves that are drawn, and the places that they share."""
     wire, effects = seen["_curve"], seen["_effects"]
-    here = bool(effects) and effects["feature"] == wire["feature"] and effects["output"] == wire["output"]
+    here = (effects.get("feature"), effects.get("output")) == (wire["feature"], wire["output"])
     chosen = seen["_selection"]["text"]
     sides = [("all rows", {}), (f"selected: {chosen}", {"colour": SELECTED}), ("the others", {"colour": REST})]
     ale = effects["ale"] if here and seen["effect"] == "ale" else None
