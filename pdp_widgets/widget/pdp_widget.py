@@ -474,9 +474,7 @@ class PDPWidget(WidgetTraits):
     @t.validate("pair")
     def _valid_pair(self, proposal: Any) -> tuple[str, ...]:
         given = proposal["value"]
-        pair = tuple(
-            self._known_feature(name) for name in _names(None if isinstance(given, str) and not given else given)
-        )
+        pair = () if isinstance(given, str) and not given else tuple(map(self._known_feature, _names(given)))
         if not pair:
             return ()
         if len(pair) != 2 or pair[0] == pair[1]:
