@@ -23,13 +23,11 @@ _QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`]|``)*`"
 
 _HINTS = [
     (r"[\u2018\u2019\u201c\u201d]", "use plain quotes: '...'"),
-    (r"[\u2264\u2265\u2260]", "write <=, >= or !="),
     (r"&&", "write & or and, not &&"),
     (r"\|\|", "write | or or, not ||"),
     (r"=<|=>", "write <= or >="),
     (r"<>", "write !=, not <>"),
     (r"===", "write =="),
-    (r"(?<![<>=!])=(?!=)", "write == to compare"),
     (r"!(?!=)", "write ~ or not, not !"),
     (r"\b(?:AND|OR|NOT|IN)\b", "write and, or, not, in with small letters"),
     (r"(?i)\bbetween\b", "write a range as 1 <= x <= 2"),

@@ -2,8 +2,9 @@
 
 The language is the part of ``DataFrame.query`` that describes rows by the values of features:
 ``temp > 20 & season == 'SUMMER'``, ``3 < x <= 4``, ``season in ['A', 'B']``, ``x.isna()``, ``not``, ``~``, ``|``,
-parentheses. A name is a feature, or any column of X, such as one of a group of one-hot columns. Text is read with :mod:`ast`
-and a whitelist; nothing is ever evaluated. Any column name works between backticks (a backtick in a name is doubled). ``@name``
+parentheses. What the page shows is read as well: ``=``, ``≤``, ``≥``, ``≠``, ``{A, B}``, and a level of the compared feature
+without quotes, if it is a plain word and no feature's name. A name is a feature, or any column of X, such as one of a group of
+one-hot columns. Text is read with :mod:`ast` and a whitelist; nothing is ever evaluated. Any column name works between backticks (a backtick in a name is doubled). ``@name``
 stands for a set of rows that no condition describes.
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from .conditions import And, Levels, Missing, Node, Not, Or, Range, Rows, axis_value, conjunction, observed_of, quote
 from .errors import InputError, unknown_name
-from .hints import DATE, brief, check_level, syntax_hint
+from .hints import DATE, brief, check_level, is_level, syntax_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,9 +79,12 @@ _TOKEN = re.compile(
     r"""(?P<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
     r"|(?P<at>@\s*)?(?:`(?P<quoted>(?:[^`]|``)*)`(?!`)|(?P<word>[^\W\d]\w*))"
     r"|(?P<number>\d[\w.]*(?:(?<=[eE])[+-]\d+)?)"
-    r"|(?P<operator>[&|\n])",
+    r"|(?P<operator>[&|\n\u2264\u2265\u2260]|(?<![<>=!:])=(?![=<>]))",
     re.DOTALL,
 )
+
+
+_OPERATOR = {"&": " and ", "|": " or ", "\n": " ", "=": "==", "\u2264": "<=", "\u2265": ">=", "\u2260": "!="}
 
 
 def _to_python(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
@@ -90,7 +94,7 @@ def _to_python(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
 
     def swap(match: re.Match[str]) -> str:
         if match["operator"]:
-            return {"&": " and ", "|": " or ", "\n": " "}[match["operator"]]
+            return _OPERATOR[match["operator"]]
         quoted, word = match["quoted"], match["word"]
         if quoted is None and word is None:
             return match[0]
@@ -155,6 +159,7 @@ class _Reader:
             sign = _COMPARE.get(type(op))
             if sign is None:
                 raise self.refuse(node)
+            left, right = self.quoted(left, right), self.quoted(right, left)  # noqa: PLW2901
             if self.is_feature(left) and self.is_feature(right):
                 raise self.two_names(left, right)
             if self.is_feature(left):
@@ -194,7 +199,7 @@ class _Reader:
             raise self.refuse(name)
         feature = self.feature(name)
         observed = observed_of(self.table, feature)
-        levels = [self.value(item) for item in listed.elts]
+        levels = [self.value(self.quoted(item, name)) for item in listed.elts]
         if observed.kind == "category":
             for level in levels:
                 check_level(feature, level, self.table)
@@ -261,6 +266,17 @@ class _Reader:
         elif word.lower() in ("nan", "na", "nat", "null", "none"):
             hint = "missing values are asked for with .isna() or .notna()"
         return InputError(f"{word} stands where a value is expected; {hint}")
+
+    def quoted(self, word: ast.expr, compared: ast.expr) -> ast.expr:
+        """Return a word as the text that it stands for where it is a level of the compared feature and nothing else."""
+        if not isinstance(word, ast.Name) or word.id in self.names or word.id in self.row_names:
+            return word
+        if self.is_known(word.id) or not isinstance(compared, ast.Name):
+            return word
+        feature = self.names.get(compared.id, compared.id)
+        if not self.is_known(feature) or observed_of(self.table, feature).kind != "category":
+            return word
+        return ast.Constant(word.id) if is_level(feature, word.id, self.table) else word
 
     def value(self, node: ast.expr) -> Any:
         match node:
