@@ -153,6 +153,27 @@ def test_groups_within_a_selection(make):
         np.testing.assert_allclose(level["values"], brute(rows, "n", range(6)))
 
 
+@pytest.mark.parametrize("condition", ["", "temp > 5"])
+def test_groups_are_thin_where_few_of_their_own_rows_lie(make, condition):
+    data = X.assign(warm=np.where(X["temp"] > 12, "warm", "cold"))
+    w = opened(make, data=data, feature="temp", by="warm")
+    w.select(condition)
+    chosen = Explainer(predict, data).mask(condition) if condition else np.ones(len(data), bool)
+    levels, grid = shown(w)["groups"]["levels"], arrays(w._curve)["x"]
+    points = np.flatnonzero(np.isfinite(grid))
+    temp = data["temp"].to_numpy()
+    for level in levels:
+        rows = chosen & (data["warm"] == level["label"]).to_numpy()
+        near = np.zeros(len(grid))
+        for value in temp[rows & np.isfinite(temp)]:
+            near[points[np.argmin(np.abs(grid[points] - value))]] += 1
+        near[~np.isfinite(grid)] = (rows & np.isnan(temp)).sum()
+        np.testing.assert_array_equal(level["thin"], near < near.sum() / len(grid) / 10)
+        beyond = grid[points] > 14 if level["label"] == "cold" else grid[points] < 10
+        assert level["thin"][points[beyond]].all(), level["label"]
+        assert not level["thin"].all()
+
+
 def test_groups_have_ale_too(make):
     w = opened(make, feature="temp", by="season", effect="ale")
     levels = {level["label"]: level for level in shown(w)["groups"]["levels"]}

@@ -29,6 +29,7 @@ __all__ = [
     "means",
     "side",
     "sparkline",
+    "thin",
 ]
 
 SPARK_POINTS = 24
@@ -106,7 +107,7 @@ class Axis:
             "x": pack(grid.positions),
             "labels": list(grid.labels),
             "missing": int(grid.missing),
-            "thin": _thin(grid, None),
+            "thin": thin(grid, None),
             "hist": {"edges": None if edges is None else pack(edges), "counts": pack(_count(bins, n_bins), "int32")},
             "deciles": None if grid.kind == "category" else _deciles(codes, finite, explainer.weights),
             "missing_count": int(np.isnan(codes).sum()),
@@ -281,7 +282,7 @@ def side(axis: Axis, average: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
         "average": pack(average),
         "n": int(np.count_nonzero(mask)),
         "counts": axis.counts(mask),
-        "thin": _thin(axis.grid, mask),
+        "thin": thin(axis.grid, mask),
     }
 
 
@@ -293,7 +294,7 @@ def _count(bins: np.ndarray, n_bins: int) -> np.ndarray:
     return np.bincount(bins[bins >= 0], minlength=n_bins)
 
 
-def _thin(grid: Grid, rows: np.ndarray | None) -> dict[str, Any]:
+def thin(grid: Grid, rows: np.ndarray | None) -> dict[str, Any]:
     """Return where few of the rows (all, or those in a mask) lie: below a tenth of what each point would have on average."""
     near = grid.counts(rows)
     return pack(near < 0.1 * near.sum() / max(grid.size, 1), "uint8")

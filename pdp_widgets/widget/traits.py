@@ -172,7 +172,8 @@ class WidgetTraits(anywidget.AnyWidget):
     _effects = _private()
     """{feature, output, effect, by, selection_id (0: depends on none), ale: {all, selection, rest: {x: float64[K] (levels as positions in
     the curve's own grid), values (plus the rows' mean prediction), n}|null}|null, groups: {by, codes: uint8[m] of the sampled rows (255:
-    none), selected: whether of the selected rows only, levels: [{label, condition, n, x|null (the curve's own), values|null}]}|null,
+    none), selected: whether of the selected rows only, levels: [{label, condition, n, x|null (the curve's own), values|null, thin: uint8[K]
+    (few rows of the group there)|null (not told: ALE)}]}|null,
     observed: {x, outcome, predicted, residual, stderr (of the residual), n: int32}|null, outputs: {names, averages: float64[O, K]}|null,
     hints: [{kind, severity, text, about}]|null (not known yet), colour: {feature, kind, labels|null, values: float[m]}|null, notes: [str],
     status}."""

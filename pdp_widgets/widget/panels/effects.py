@@ -16,6 +16,7 @@ from pdp_widgets.explain.ale import iter_ale
 from pdp_widgets.explain.residuals import iter_observed
 from pdp_widgets.explain.trust import ROWS as TRUST_ROWS
 from pdp_widgets.inputs import InputError
+from pdp_widgets.widget.picture import thin
 from pdp_widgets.widget.wire import pack
 
 from .groups import Group, groups_of
@@ -195,14 +196,14 @@ class EffectsPanel(Panel):
             "levels": levels,
         }
         rows = [group.mask if mask is None else group.mask & mask for group in groups]
-        levels += [_level(group, some, None, None) for group, some in zip(groups, rows, strict=True)]
+        levels += [_level(group, some) for group, some in zip(groups, rows, strict=True)]
         if view.effect == "ale":
             for at, some in enumerate(rows):
                 if not some.any():
                     continue
                 which = (view.by, groups[at].condition, 0 if selected is None else selected.id)
                 for one in self._ale(view, which, some):
-                    levels[at] = _level(groups[at], some, one["x"], one["values"])
+                    levels[at] = _level(groups[at], some, one["values"], x=one["x"])
                     yield None
             yield picture
             return
@@ -215,13 +216,14 @@ class EffectsPanel(Panel):
         shared = self.explainer.ice(view.feature, keep=view.sample)
         levels = picture["groups"]["levels"]
         own = shared.values is None
+        few = [thin(shared.grids[0], some) for some in rows]
         ices = [self.explainer.ice(view.feature, rows=some) if own else shared for some in rows]
 
         def draw() -> None:
             for at, (ice, some) in enumerate(zip(ices, rows, strict=True)):
                 if some.any() and ice.rows_done:
                     average = ice.result(None if own else some).average[view.k]
-                    levels[at] = _level(groups[at], some, None, pack(average))
+                    levels[at] = _level(groups[at], some, pack(average), thin=few[at])
 
         for ice, some in zip(ices, rows, strict=True):
             while some.any() and not ice.complete:
@@ -360,14 +362,15 @@ def _copy(picture: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _level(group: Group, rows: np.ndarray, x: Any, values: Any) -> dict[str, Any]:
-    """Return a group's curve; ``x`` is None on the grid of the focused curve, ``values`` while it is not known."""
+def _level(group: Group, rows: np.ndarray, values: Any = None, *, x: Any = None, thin: Any = None) -> dict[str, Any]:
+    """Return a group's curve; ``x`` is None on the grid of the focused curve, where ``thin`` tells where the group has few rows."""
     return {
         "label": group.label,
         "condition": group.condition,
         "n": int(np.count_nonzero(rows)),
         "x": x,
         "values": values,
+        "thin": thin,
     }
 
 
