@@ -295,6 +295,8 @@ export interface GroupLevel {
   x: ArrayLike<number> | null;
   /** Null while not known. */
   values: ArrayLike<number> | null;
+  /** 1 where few of the group's rows are; null where that is not told (ALE). */
+  thin: ArrayLike<number> | null;
 }
 
 export interface Hint {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { cividis, cividisOn, HUES, hueOf } from "../src/draw/hues";
 import { makeScene, yExtent } from "../src/draw/scene";
-import { overlaysOf, valuesAt, type Wanted } from "../src/geometry/overlays";
+import { nameOf, overlaysOf, valuesAt, type Wanted } from "../src/geometry/overlays";
 import { slopeCurve, slopeLines, slopePart, slopes, stepsOf } from "../src/geometry/slope";
 import { groupTints, tintsOf } from "../src/geometry/tints";
 import type { Curve, EffectsPicture, Ice } from "../src/model";
@@ -128,7 +128,15 @@ describe("curves beside the partial dependence", () => {
     expect(Array.from(slope.onGrid)).toEqual([2, 1]); // at 2, the end of the first step, and at 4.5
   });
   it("groups have their own hues; those without rows or numbers are left out", () => {
-    const level = (label: string, n: number, values: number[] | null) => ({ label, condition: "", n, x: null, values });
+    const thin = [1, 0, 0, 0];
+    const level = (label: string, n: number, values: number[] | null) => ({
+      label,
+      condition: "",
+      n,
+      x: null,
+      values,
+      thin,
+    });
     const groups = {
       by: "g",
       codes: [],
@@ -147,6 +155,19 @@ describe("curves beside the partial dependence", () => {
     ]);
     expect(Array.from(drawn[0].values)).toEqual([0, 1, 2, 3]);
     expect(overlaysOf(curveOf(), { groups }, { ...WANTED, by: "h" })).toEqual([]);
+    expect(drawn.map(nameOf)).toEqual(["a", "d"]);
+    const chosen = overlaysOf(curveOf(), { groups: { ...groups, selected: true } }, { ...WANTED, by: "g" });
+    expect(chosen.map(nameOf)).toEqual(["a, selected", "d, selected"]);
+  });
+  it("groups are thin where few of their own rows are, whatever all rows do; slopes where either end is", () => {
+    const level = { label: "a", condition: "", n: 3, x: null, values: [1, 2, 3, 4], thin: [0, 0, 0, 1] };
+    const own = { ...level, x: [0, 6], values: [1, 2], thin: null };
+    const groups = { by: "g", codes: [], selected: false, levels: [level, own] };
+    const curve = curveOf({ thin: [1, 1, 1, 0] });
+    const thins = (steps: Wanted["steps"]) =>
+      overlaysOf(curve, { groups }, { ...WANTED, by: "g", steps }).map(({ thin }) => thin && Array.from(thin));
+    expect(thins(null)).toEqual([[0, 0, 0, 1], null]);
+    expect(thins(stepsOf(curve))).toEqual([[0, 0, 1], null]);
   });
   it("other classes go before groups, and the one in focus is the curve itself", () => {
     const outputs = { names: ["a", "y", "c"], averages: [1, 1, 1, 1, 9, 9, 9, 9, 2, 3, 4, 5] };
@@ -210,6 +231,9 @@ describe("colours of lines", () => {
     for (let k = 0; k < HUES; k++) expect(["#000000", "#0072b2"]).not.toContain(hueOf(k, true));
     expect(new Set(Array.from({ length: HUES }, (_, k) => hueOf(k, false))).size).toBe(HUES);
     expect(hueOf(HUES, true)).toBe(hueOf(0, true));
+    // Vermilion, orange and yellow look alike to some: of a few groups, only one has one of them.
+    const warm = ["#d55e00", "#e69f00", "#a89500"];
+    expect([0, 1, 2, 3].filter((k) => warm.includes(hueOf(k, false))).length).toBe(1);
     expect([cividis(0), cividis(1), cividis(7)]).toEqual(["rgb(0,34,78)", "rgb(254,232,56)", "rgb(254,232,56)"]);
   });
 });

@@ -275,11 +275,18 @@ function labelsOf(scene: Scene, colours: Palette, shown: Shown | null): Label[] 
   };
   const faint = scene.faint ? colours.muted : colours.ink;
   const labels: Label[] = [
-    { name: scene.title, n: scene.faint ? null : curve.rows, colour: faint, swatch: false, ...end(curve.average) },
+    {
+      name: scene.title,
+      tail: "",
+      n: scene.faint ? null : curve.rows,
+      colour: faint,
+      swatch: false,
+      ...end(curve.average),
+    },
   ];
   if (shown && !scene.faint) {
     const { selection, rest } = shown;
-    const common = { about: !shown.exact, swatch: false };
+    const common = { tail: "", about: !shown.exact, swatch: false };
     labels.push({ name: "selection", n: selection.n, colour: colours.selection, ...common, ...end(selection.average) });
     labels.push({ name: "rest", n: rest.n, colour: colours.rest, ...common, ...end(rest.average) });
   }
@@ -287,6 +294,7 @@ function labelsOf(scene: Scene, colours: Palette, shown: Shown | null): Label[] 
     const swatch = typeof overlay.hue === "number";
     labels.push({
       name: overlay.name,
+      tail: overlay.note && `, ${overlay.note}`,
       n: overlay.n,
       colour: colourOf(overlay, colours),
       swatch,

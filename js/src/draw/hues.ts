@@ -1,7 +1,8 @@
 // Colours beyond the page's own: for groups and classes the set of Okabe & Ito, for numbers cividis. Both are safe for the
 // colour-blind. Of the set, black is all rows, and blue would be taken for the selection.
 
-const SET = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442"];
+/** The first four differ most from each other, with whatever eyes; vermilion, orange and yellow stand apart. */
+const SET = ["#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#e69f00", "#f0e442"];
 /** The set's yellow is not seen on white. */
 const ON_WHITE = "#a89500";
 

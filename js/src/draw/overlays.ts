@@ -7,7 +7,7 @@ import type { Palette } from "../theme";
 import { HUES, hueOf } from "./hues";
 import { clip } from "./layers";
 import { dot, halfMark, LANE_HALF, sideOf, strokePath } from "./paths";
-import { type Placed, type Scene, toX } from "./scene";
+import { MOST_ROOMY, type Placed, type Scene, toX } from "./scene";
 
 type Ctx = CanvasRenderingContext2D;
 
@@ -37,7 +37,7 @@ export function slotOf(scene: Scene, overlay: Overlay): { shift: number; half: n
 
 export function paintOverlays(ctx: Ctx, scene: Scene, colours: Palette): void {
   for (const overlay of scene.overlays) {
-    const { x, values, px, hue, kind } = overlay;
+    const { x, values, px, hue, kind, thin: few } = overlay;
     const own = x !== scene.curve.x;
     let missing = -1;
     if (!scene.bands) for (let k = 0; k < x.length; k++) if (Number.isNaN(x[k])) missing = k;
@@ -48,7 +48,7 @@ export function paintOverlays(ctx: Ctx, scene: Scene, colours: Palette): void {
         px,
         values,
         missing,
-        thin: (k) => !own && scene.curve.thin?.[k] === 1,
+        thin: (k) => few?.[k] === 1 || (!own && scene.curve.thin?.[k] === 1),
         ...slotOf(scene, overlay),
         dash: typeof hue === "number" && hue >= HUES ? DASH : undefined,
       },
@@ -114,6 +114,8 @@ export function markOverlays(ctx: Ctx, scene: Scene, colours: Palette, at: numbe
 
 export interface Label {
   name: string;
+  /** Stays behind the name where that is cut. */
+  tail: string;
   /** Rows, and whether that is a guess; null for none. */
   n: number | null;
   about?: boolean;
@@ -126,8 +128,11 @@ export interface Label {
 }
 
 export const SWATCH = 14;
-/** More curves than this have one line of text each. */
-const ROOMY = 3;
+const N_GAP = 5;
+/** Bold text is so much wider. */
+const BOLD = 1.08;
+
+const rowsOf = ({ n, about }: Label) => (n === null ? "" : `${about ? "≈ " : ""}n ${count(n)}`);
 
 /** The end of an overlay's line, as a label wants it. */
 export function endOf(scene: Scene, overlay: Placed): { x: number; y: number } {
@@ -149,7 +154,15 @@ export function paintLabels(
 ): void {
   const visible = labels.filter((l) => !Number.isNaN(l.y));
   const line = colours.text * 1.12;
-  const roomy = visible.length <= ROOMY;
+  // Right where the lines end, if that is before the end of the axis.
+  const last = Math.max(scene.left, ...visible.map((l) => l.x));
+  const x = Math.min(scene.right, last + (scene.bands ? scene.bands.width / 2 + 2 : 0)) + 8;
+  const room = scene.width - x;
+  const wide = (l: Label) =>
+    (l.swatch ? SWATCH : 0) + measure(l.name + l.tail) * (l.swatch ? 1 : BOLD) + N_GAP + measure(rowsOf(l));
+  const roomy =
+    visible.length <= MOST_ROOMY ||
+    (visible.some((l) => wide(l) > room) && visible.length * (2 * line + 4) < scene.height);
   const places = dodge(
     visible.map((l) => l.y - (roomy ? line : line / 2)),
     roomy ? line * 2 + 4 : line,
@@ -159,10 +172,6 @@ export function paintLabels(
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.lineJoin = "round";
-  // Right where the lines end, if that is before the end of the axis.
-  const last = Math.max(scene.left, ...visible.map((l) => l.x));
-  const x = Math.min(scene.right, last + (scene.bands ? scene.bands.width / 2 + 2 : 0)) + 8;
-  const room = scene.width - x;
   visible.forEach((label, i) => {
     const py = places[i] + line * 0.5;
     const start = x + (label.swatch ? SWATCH : 0);
@@ -177,14 +186,19 @@ export function paintLabels(
     ctx.lineWidth = 4;
     ctx.strokeStyle = colours.bg;
     ctx.fillStyle = label.swatch ? colours.ink : label.colour;
-    const write = (text: string, at: number, font: string) => {
+    const write = (text: string, left: number, at: number, font: string) => {
       ctx.font = font;
-      ctx.strokeText(text, start, at);
-      ctx.fillText(text, start, at);
+      ctx.strokeText(text, left, at);
+      ctx.fillText(text, left, at);
+      return left + ctx.measureText(text).width;
     };
+    const rows = rowsOf(label);
     const weight = label.swatch ? "" : "600 ";
-    write(clip(label.name, room - (start - x), measure), py, `${weight}${colours.text * 0.92}px ${colours.font}`);
-    if (roomy && label.n !== null)
-      write(`${label.about ? "≈ " : ""}n ${count(label.n)}`, py + line, `${colours.text * 0.88}px ${colours.font}`);
+    const kept = measure(label.tail) + (roomy || !rows ? 0 : N_GAP + measure(rows));
+    const name = clip(label.name, (room - (start - x) - kept) / (label.swatch ? 1 : BOLD), measure) + label.tail;
+    const end = write(name, start, py, `${weight}${colours.text * 0.92}px ${colours.font}`);
+    const small = `${colours.text * 0.88}px ${colours.font}`;
+    if (roomy) write(rows, start, py + line, small);
+    else write(rows, end + N_GAP, py, small);
   });
 }

@@ -2,8 +2,8 @@
 // numbers out; the painters below and the pointer code share it, so that both agree on every pixel.
 
 import { axisPositions } from "../geometry/conditions";
-import { numberTicks, type Ticks, ticksOf, wholeOf } from "../geometry/format";
-import type { Observed, Overlay } from "../geometry/overlays";
+import { count, numberTicks, type Ticks, ticksOf, wholeOf } from "../geometry/format";
+import { nameOf, type Observed, type Overlay } from "../geometry/overlays";
 import { picks } from "../geometry/resample";
 import { type Bands, bands, extent, type Linear, linear, padded, union } from "../geometry/scale";
 import type { Steps } from "../geometry/slope";
@@ -73,6 +73,8 @@ export interface Scene {
 const SPIKES = 0.02;
 /** px that a group's name may take, in units of the text size. */
 const LONGEST_LABEL = 11;
+/** More labels than this have one line of text each, if that is wide enough for their rows, too. */
+export const MOST_ROOMY = 3;
 
 export const MOST_LINES = 200;
 
@@ -167,7 +169,8 @@ export function makeScene(input: SceneInput): Scene {
   const yWidth = Math.max(...yTicks.labels.map(measure), measure("0.00"));
   const left = Math.ceil(yWidth + text);
   const widest = (texts: string[]) => Math.max(0, ...texts.map(measure));
-  const names = beside.overlays.map(({ name }) => name);
+  const inLine = beside.overlays.length >= MOST_ROOMY; // with their rows behind them
+  const names = beside.overlays.map((o) => `${nameOf(o)}${inLine && o.n !== null ? `  n ${count(o.n)}` : ""}`);
   const labels = Math.max(
     widest(["selection", "all rows", "n 10,000"]),
     Math.min(widest([...names, beside.title]), text * LONGEST_LABEL) + (names.length > 0 ? text * 1.2 : 0),

@@ -2,7 +2,7 @@
 // Values are final: centred, or slopes, as the person wants to see them.
 
 import type { Curve, EffectsPicture } from "../model";
-import { type Steps, slopes } from "./slope";
+import { type Steps, slopes, thinner } from "./slope";
 
 /** "ink", "selection" and "rest" mean what they mean everywhere; a number counts through the hues of groups and classes. */
 export type Hue = number | "ink" | "selection" | "rest";
@@ -10,6 +10,8 @@ export type Hue = number | "ink" | "selection" | "rest";
 export interface Overlay {
   key: string;
   name: string;
+  /** "selected" where it stands on the selected rows of its group only, else "". */
+  note: string;
   /** Rows it stands on; null where that is said elsewhere. */
   n: number | null;
   kind: "ale" | "group" | "class";
@@ -19,7 +21,12 @@ export interface Overlay {
   values: Float64Array;
   /** The values at the points of the focused curve as it is drawn, for reading. */
   onGrid: Float64Array;
+  /** 1 at the points near which it has few rows of its own; null where that is not known. */
+  thin: ArrayLike<number> | null;
 }
+
+/** As it stands at the end of the line. */
+export const nameOf = ({ name, note }: Pick<Overlay, "name" | "note">): string => (note ? `${name}, ${note}` : name);
 
 /** Means of what was observed, at their own points. */
 export interface Observed {
@@ -94,7 +101,7 @@ export function overlaysOf(curve: Curve, picture: Partial<EffectsPicture>, wante
     const { all, selection, rest } = ale;
     const sides = wanted.selection !== 0 && wanted.selection === picture.selection_id;
     const add = (key: string, name: string, hue: Hue, { x, values, n }: typeof all) =>
-      found.push({ key, name, n, kind: "ale", hue, ...onOwn(x, values) });
+      found.push({ key, name, note: "", n, kind: "ale", hue, ...onOwn(x, values), thin: null });
     if (sides && rest) add("ale-rest", "rest", "rest", rest);
     add("ale", "ALE", "ink", all);
     if (sides && selection) add("ale-selection", "selection", "selection", selection);
@@ -106,18 +113,22 @@ export function overlaysOf(curve: Curve, picture: Partial<EffectsPicture>, wante
     names.forEach((name, o) => {
       if (name === curve.output) return;
       const values = Array.from({ length: k }, (_, i) => averages[o * k + i]);
-      found.push({ key: `class-${o}`, name, n: null, kind: "class", hue: hue++, ...onCurve(values) });
+      const rest = { note: "", n: null, thin: null };
+      found.push({ key: `class-${o}`, name, kind: "class", hue: hue++, ...rest, ...onCurve(values) });
     });
   } else if (wanted.by !== "" && picture.groups?.by === wanted.by) {
-    picture.groups.levels.forEach(({ label, n, x, values }, g) => {
+    const note = picture.groups.selected ? "selected" : "";
+    picture.groups.levels.forEach(({ label, n, x, values, thin }, g) => {
       if (values && n > 0)
         found.push({
           key: `group-${g}`,
           name: label,
+          note,
           n,
           kind: "group",
           hue: g,
           ...(x ? onOwn(x, values) : onCurve(values)),
+          thin: x ? null : steps ? thinner(thin, steps) : thin,
         });
     });
   }

@@ -43,7 +43,7 @@ export function slopes(values: ArrayLike<number>, steps: Steps, start = 0): Floa
   );
 }
 
-const thinner = (thin: ArrayLike<number> | null | undefined, steps: Steps) =>
+export const thinner = (thin: ArrayLike<number> | null | undefined, steps: Steps) =>
   thin ? Uint8Array.from(steps.width, (width, k) => (Number.isNaN(width) ? thin[k + 1] : thin[k] | thin[k + 1])) : null;
 
 export function slopeCurve(curve: Curve, steps: Steps): Curve {

@@ -4,6 +4,7 @@ import { colourOf } from "../draw/overlays";
 import { firstOf, type Scene, toX } from "../draw/scene";
 import { count, fmt, fmtOn } from "../geometry/format";
 import { nearest } from "../geometry/hit";
+import { nameOf } from "../geometry/overlays";
 import { useValue } from "./hooks";
 import type { Ui } from "./ui";
 
@@ -61,7 +62,7 @@ export function Readout({ ui }: { ui: Ui }) {
     const { hue, n } = overlay;
     const colour = typeof hue === "number" ? colourOf(overlay, ui.colours.peek()) : undefined;
     const key = hue === "selection" ? "sel" : hue === "rest" ? "rest" : overlay.key;
-    beside.push([key, overlay.name, fmt(at), n === null ? "" : count(n), colour]);
+    beside.push([key, nameOf(overlay), fmt(at), n === null ? "" : count(n), colour]);
   }
   // The subject first, then the selection and the rest, as everywhere.
   const ale = beside.filter(([key]) => !/^(group|class)/.test(key)).sort((a, b) => ORDER[a[0]] - ORDER[b[0]]);
@@ -83,13 +84,16 @@ export function Readout({ ui }: { ui: Ui }) {
   }
   // Where a curve is drawn dashed, and of which rows there are few.
   const few = (values: ArrayLike<number> | null | undefined) => values?.[hover.at] === 1;
+  const sparse = scene.overlays.filter(({ thin }) => few(thin)).map(nameOf);
   const thin = few(curve.thin)
     ? "few rows near this value"
     : few(shown?.selection.thin)
       ? "few of the selection’s rows near this value"
       : few(shown?.rest.thin)
         ? "few of the other rows near this value"
-        : "";
+        : sparse.length > 0
+          ? `few rows near this value in ${sparse.join("; ")}`
+          : "";
   // Beside the pointer, on the side with more room.
   const leftward = hover.x > scene.width * 0.55;
   const style = {
