@@ -38,11 +38,11 @@ def live(browser: Browser, make: Callable[..., PDPWidget]) -> Iterator[Callable[
     contexts = []
     stubs = []
 
-    def show(width: int = 1400, **options: Any) -> Live:
+    def show(width: int = 1400, model: Any = predict, X: Any = X, **options: Any) -> Live:
         context = browser.new_context(viewport={"width": width, "height": 1000})
         contexts.append(context)
         stubs.append(Stub(context.new_page()))
-        return Live(stubs[-1], make(predict, X, **options))
+        return Live(stubs[-1], make(model, X, **options))
 
     yield show
     errors = [error for stub in stubs for error in stub.errors]
@@ -337,6 +337,23 @@ def test_nothing_sticks_out_at_any_width(live: Callable[..., Live], width: int) 
         for b in boxes[:i]:
             apart = a[0] >= b[2] - 1 or b[0] >= a[2] - 1 or a[1] >= b[3] - 1 or b[1] >= a[3] - 1
             assert apart, (a, b)
+
+
+@pytest.mark.parametrize("width", [600, 1000, 1500])
+def test_long_names_stay_on_the_page_and_off_each_other(live: Callable[..., Live], width: int) -> None:
+    long = frame(120).rename(columns={"temp": "t" * 300, "season": "<i>season</i>" * 20})
+    on = live(
+        width, model=lambda X: predict(X.set_axis(frame(1).columns, axis=1)), X=long, feature="n", pair=["n", "t" * 300]
+    )
+    assert on.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert on.page.get_by_test_id("elsewhere-feature").count() > 0
+    overlaps = on.page.locator(".pdpw-panel > .pdpw-head").evaluate_all(
+        "heads => heads.filter(h => h.querySelector('.pdpw-fold').getBoundingClientRect().right > "
+        "Math.min(...[...h.querySelectorAll('.pdpw-head-end button, .pdpw-head-end select')]"
+        ".map(n => n.getBoundingClientRect()).filter(b => b.top < h.querySelector('.pdpw-fold').getBoundingClientRect().bottom)"
+        ".map(b => b.left)) + 1).map(h => h.textContent.slice(0, 40))"
+    )
+    assert overlaps == []
 
 
 def test_a_part_of_the_page_shows_that_part_on_the_same_state(live: Callable[..., Live]) -> None:

@@ -41,7 +41,7 @@ export function Panel({ ui, name, title, about, filled, controls, children }: Pa
             onClick={() => ui.fold(name, !folded)}
           >
             <Icon name="fold" />
-            {title}
+            <span>{title}</span>
           </button>
         </h3>
         <span class="pdpw-head-end">
