@@ -7,13 +7,13 @@ the decision: as long as the compiled loops are not ready, model calls serve.
 from __future__ import annotations
 
 import contextlib
-import warnings
 import weakref
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from pdp_widgets.inputs import InputError, PredictionError, model_name
+from pdp_widgets.inputs.errors import warn
 from pdp_widgets.trees.columns import unwrap
 from pdp_widgets.trees.ensemble import UnreadableError
 from pdp_widgets.trees.loading import loader
@@ -108,7 +108,7 @@ class Method:
                         self._read()
         if self._complaint is not None:
             complaint, self._complaint = self._complaint, None
-            warnings.warn(complaint, stacklevel=3)
+            warn(complaint)
         if self.wish == "trees" and self._sums is None:
             raise InputError(f"method='trees' cannot serve here: {self.refusal}")
         return self._sums
@@ -119,6 +119,13 @@ class Method:
             loader.wait()
         with self._source.lock:
             return self.sums()
+
+    def loading(self, seconds: float) -> bool:
+        """Return whether the sums over trees are still on their way after so many seconds: ``wait`` would wait for them."""
+        if self.refusal is not None or loader.state != "loading":
+            return False
+        loader.wait(seconds)
+        return loader.state == "loading"
 
     def require(self, what: str) -> TreeSums:
         """Return the exact sums for what cannot be had without, waiting for them.

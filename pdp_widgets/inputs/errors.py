@@ -1,14 +1,19 @@
-"""The errors this package raises, and the one way it words a suggestion."""
+"""The errors this package raises, the one way it words a suggestion, and the one way it warns."""
 
 from __future__ import annotations
 
 import difflib
 import functools
 import inspect
+import sys
+import warnings
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import ParamSpec
 
 P = ParamSpec("P")
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 
 class PDPWidgetsError(Exception):
@@ -46,6 +51,14 @@ def unknown_name(kind: str, given: object, known: Iterable[str], where: str) -> 
     shown = ", ".join(repr(name) for name in known[:8]) + (", ..." if len(known) > 8 else "")
     hint = did_you_mean(given, known) or f"; known: {shown}"
     return InputError(f"{kind} {given!r} is not {where}{hint}")
+
+
+def warn(message: str) -> None:
+    """Warn of something, pointing to the line outside this package that led to it, however deep inside it is noticed."""
+    level, frame = 1, sys._getframe()  # noqa: SLF001
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
 
 
 def arguments_of(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
