@@ -29,8 +29,10 @@ def row_weights(given: Any, table: FeatureTable) -> np.ndarray | None:
         raise InputError(f"sample_weight cannot be used: {error}") from error
     if weights.shape != (table.n_rows,):
         raise InputError(f"sample_weight has shape {weights.shape}; expected ({table.n_rows},), one per row")
-    if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() == 0:
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise InputError("sample_weight must be finite, not negative, and not all zero")
+    if not 1e-290 < weights.max() < 1e290:  # sums of such weights may be no numbers
+        weights = weights / weights.max()
     return weights / weights.mean()
 
 

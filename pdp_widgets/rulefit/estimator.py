@@ -99,6 +99,8 @@ class _RuleFit(TransformerMixin, BaseEstimator):
     def _fit(self, X: Any, targets: np.ndarray, weights: np.ndarray | None, strata: np.ndarray | None) -> None:
         """Fit one output per line of ``targets`` (n_outputs, n); X has been checked."""
         rows = FeatureTable(X)
+        if rows.n_rows < 2:
+            raise InputError(f"X has {rows.n_rows} row; {type(self).__name__} needs 2 or more")
         self.table_ = Table.of(X)
         # The only draw from what may be a generator of the caller's.
         seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31 - 1))
@@ -152,8 +154,11 @@ class _RuleFit(TransformerMixin, BaseEstimator):
             raise InputError(f"n_alphas={self.n_alphas!r}; expected a whole number of penalties, 1 or more")
         alphas = None
         if self.alphas is not None:
-            alphas = np.unique(np.atleast_1d(np.asarray(self.alphas, dtype=float)))[::-1]
-            if alphas.ndim != 1 or not len(alphas) or not np.isfinite(alphas).all() or alphas[-1] < 0:
+            try:
+                alphas = np.unique(np.asarray(self.alphas, dtype=float))[::-1]
+            except (TypeError, ValueError) as error:
+                raise InputError(f"alphas={self.alphas!r}; expected penalties, finite and not negative") from error
+            if not len(alphas) or not np.isfinite(alphas).all() or alphas[-1] < 0:
                 raise InputError(f"alphas={self.alphas!r}; expected penalties, finite and not negative")
         growing = {
             name: getattr(self, name)
@@ -181,8 +186,17 @@ class _RuleFit(TransformerMixin, BaseEstimator):
             kind = StratifiedKFold if self._family == "logistic" and fewest > 1 else KFold
             cv = kind(min(int(cv), int(fewest) if kind is StratifiedKFold else n), shuffle=True, random_state=random)
             return list(cv.split(rows[:, None], strata))
-        splits = check_cv(cv, strata, classifier=self._family == "logistic").split(rows[:, None], strata)
-        return [(np.asarray(train), np.asarray(test)) for train, test in splits]
+        try:
+            splits = check_cv(cv, strata, classifier=self._family == "logistic").split(rows[:, None], strata)
+            folds = [(rows[train], rows[test]) for train, test in splits]
+        except (TypeError, ValueError, IndexError) as error:
+            raise InputError(
+                f'cv={cv!r} does not split these rows: {error}; expected a number of folds, "honest", a splitter of scikit-learn, or '
+                "its splits where it needs more than X and y, such as list(GroupKFold(5).split(X, y, groups))"
+            ) from error
+        if not folds:
+            raise InputError(f"cv={cv!r} has no folds; expected one or more")
+        return folds
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Return X as a frame, or as an array of numbers or objects."""
@@ -396,6 +410,9 @@ class RuleFitRegressor(RegressorMixin, _RuleFit):
         """
         X = self._checked(X, reset=True)
         y = _outcome(y, X, self)
+        if y.dtype.kind in "mM":
+            held = "dates" if y.dtype.kind == "M" else "durations"
+            raise InputError(f"y holds {held}; convert them to numbers of a unit that errors can be measured in")
         y = check_array(y, ensure_2d=False, dtype=float, input_name="y", estimator=self)
         self._fit(X, y[None], self._weights(sample_weight, X), None)
         return self

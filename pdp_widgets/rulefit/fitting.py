@@ -91,14 +91,16 @@ def fit_output(
     options: dict[str, Any] = {"family": family, "n_alphas": recipe.n_alphas, "selection": recipe.selection}
     options["alphas"] = None if recipe.alphas is None else recipe.alphas / unit
     options["monotone"] = found.signs if found.signs.any() else None
-    folds: list[Any] | None = recipe.folds if len(recipe.folds) > 1 else None
-    if recipe.honest and folds is not None:
+    folds: list[Any] = recipe.folds
+    if recipe.honest:
         folds = [
             _own_fold(table, X, target, weights, family, recipe.growing, fold, fold_seed)
             for fold, fold_seed in zip(folds, rest, strict=True)
         ]
     path = fit_path(design, target, folds=folds, **options)
-    path = replace(path, alphas=path.alphas * unit, losses=path.losses * unit**2,
+    with np.errstate(over="ignore"):
+        losses = path.losses * np.square(unit)
+    path = replace(path, alphas=path.alphas * unit, losses=losses,
                    intercepts=path.intercepts * unit + centre, coefficients=path.coefficients * unit)  # fmt: skip
     count, inside, outside = _outcomes(found.masks, y, weights)
     unknown = np.full(len(found.linear), np.nan)
@@ -112,9 +114,11 @@ def fit_output(
 
 def _scale(y: np.ndarray, weights: np.ndarray | None) -> tuple[float, float]:
     """Return weighted mean and standard deviation, 1 for an outcome that is constant but for rounding."""
-    mean = float(np.average(y, weights=weights))
-    sd = float(np.sqrt(np.average(np.square(y - mean), weights=weights)))
-    return mean, sd if sd > 8 * np.finfo(float).eps * np.abs(y).max(initial=0.0) else 1.0
+    largest = float(np.abs(y).max(initial=0.0)) or 1.0
+    values = y / largest  # squares of huge or tiny numbers are no numbers
+    mean = float(np.average(values, weights=weights))
+    sd = float(np.sqrt(np.average(np.square(values - mean), weights=weights)))
+    return mean * largest, sd * largest if sd > 8 * np.finfo(float).eps else 1.0
 
 
 def _design(found: Candidates, weights: np.ndarray | None) -> Design:

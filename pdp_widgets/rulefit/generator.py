@@ -172,6 +172,8 @@ class _Reader:
         method = "predict"
         if is_classifier(model):
             method = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
+        if hasattr(model, "ruleset_"):
+            raise UnreadableError(f"{type(model).__name__} is a sum of rules and lines")
         reading = read(model, method)
         seen = reading.encode(self.shown[:, columns])
         first = getattr(model, "is_categorical_", None)

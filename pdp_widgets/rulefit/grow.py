@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -83,11 +84,14 @@ class Boosting:
 
     def __post_init__(self) -> None:
         """Raise for what is no number of that kind."""
-        _require("max_rules", self.max_rules, self.max_rules >= 0, "a number of rules, or 0 for none")
-        _require("tree_size", self.tree_size, self.tree_size >= 2, "a mean number of terminal nodes of 2 or more")
-        _require("learning_rate", self.learning_rate, 0 <= self.learning_rate <= 1, "a share from 0 to 1")
-        deep = self.max_conditions is None or self.max_conditions >= 1
-        _require("max_conditions", self.max_conditions, deep, "1 or more, or None for any number")
+        _require("max_rules", self.max_rules, _within(self.max_rules, 0), "a number of rules, or 0 for none")
+        _require(
+            "tree_size", self.tree_size, _within(self.tree_size, 2), "a mean number of terminal nodes of 2 or more"
+        )
+        _require("learning_rate", self.learning_rate, _within(self.learning_rate, 0, 1), "a share from 0 to 1")
+        most: Any = self.max_conditions
+        deep = most is None or (isinstance(most, Integral) and _within(most, 1))
+        _require("max_conditions", most, deep, "1 or more, or None for any number")
         _require("min_samples_leaf", self.min_samples_leaf, _is_count(self.min_samples_leaf), "rows or a share below 1")
         _require("subsample", self.subsample, _is_count(self.subsample, most=1.0), "rows or a share up to 1")
 
@@ -287,7 +291,14 @@ def _require(name: str, given: object, holds: bool, expected: str) -> None:
         raise InputError(f"{name}={given!r}; expected {expected}")
 
 
-def _is_count(given: int | float | None, most: float = float(np.nextafter(1, 0))) -> bool:  # noqa: PYI041 - see above
+def _within(given: Any, least: float, most: float = np.inf) -> bool:
+    """Return whether a parameter is a finite number within limits."""
+    return isinstance(given, int | float | np.number) and bool(np.isfinite(float(given)) and least <= given <= most)
+
+
+def _is_count(given: Any, most: float = float(np.nextafter(1, 0))) -> bool:
     if given is None:
         return True
-    return 0 < given <= most if isinstance(given, float | np.floating) else given >= 1
+    if not isinstance(given, int | float | np.number):
+        return False
+    return bool(0 < given <= most if isinstance(given, float | np.floating) else given >= 1)

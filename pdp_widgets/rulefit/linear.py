@@ -65,7 +65,8 @@ def linear_terms(
     >>> [term.label for term in terms], values.tolist()
     (['temp', 'sky = sun'], [[2.0, 1.0], [2.0, 0.0], [3.0, 1.0], [3.0, 1.0]])
     """
-    if winsorize is not None and not 0 <= winsorize < 0.5:
+    given: Any = winsorize
+    if given is not None and not (isinstance(given, int | float | np.number) and 0 <= given < 0.5):
         raise InputError(f"winsorize={winsorize!r}; expected a share from 0 to below 0.5, such as 0.025, or None")
     rows = X if isinstance(X, FeatureTable) else FeatureTable(X)
     shares = _shares(weights, rows.n_rows)
@@ -77,9 +78,10 @@ def linear_terms(
             found = [_number(column, rows.observed(column.name).codes, shares, winsorize or 0.0)]
         for term in found:
             values = term.values(rows)
-            mean = float(shares @ values)
             weighed = values[shares > 0]
-            sd = float(np.sqrt(shares @ (values - mean) ** 2))
+            with np.errstate(over="ignore", invalid="ignore"):  # what has no finite spread gives no term
+                mean = float(shares @ values)
+                sd = float(np.sqrt(shares @ (values - mean) ** 2))
             if np.isfinite(sd) and sd > 0 and weighed.min() < weighed.max():
                 terms.append(replace(term, mean=mean, sd=sd))
                 columns.append(values)
@@ -113,7 +115,8 @@ def _number(column: Column, codes: np.ndarray, shares: np.ndarray, winsorize: fl
         limits = weighted_limits(present, weights, winsorize)
         if limits[0] < limits[1]:
             low, high = limits
-    mean = float(np.clip(present, low, high) @ weights / weights.sum()) if len(present) else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(np.clip(present, low, high) @ weights / weights.sum()) if len(present) else 0.0
     return Linear(column.name, low, high, missing_as=mean, kind=column.text_kind)
 
 
@@ -127,7 +130,7 @@ def _indicators(column: Column) -> list[Linear]:
 
 def _chosen(table: Table, linear: str | Iterable[str]) -> list[Column]:
     """Return the columns that have linear terms."""
-    if isinstance(linear, str):
+    if isinstance(linear, str) or not isinstance(linear, Iterable):
         if linear not in ("all", "none"):
             raise InputError(f'linear={linear!r}; expected "all", "none" or a list of names of columns of X')
         return list(table.columns) if linear == "all" else []

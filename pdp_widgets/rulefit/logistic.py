@@ -26,6 +26,8 @@ SEPARATED = 0.999
 
 _NOTHING = 1e-6
 """Share of the null deviance that is as good as none: what Newton steps towards infinity stop at."""
+_FLAT = 1e-10
+"""A gradient, as a share of the null deviance, that is as good as none: a penalty of 0 asks for no other."""
 _STEPS = 100
 """Newton steps at one penalty; a handful is usual."""
 _HALVINGS = 40
@@ -153,7 +155,7 @@ class LogisticFits:
         for _ in range(_STEPS):
             rest = weights * (self._y - expit(f))
             gradient = values @ rest
-            if _error(gradient, rest.sum(), b, alpha, signs) <= TOLERANCE * alpha:
+            if _error(gradient, rest.sum(), b, alpha, signs) <= max(TOLERANCE * alpha, _FLAT * self._null[fit]):
                 break
             work = np.flatnonzero((b != 0) | (violation(gradient, NEAR * alpha, signs) > 0))
             before = f
@@ -176,7 +178,7 @@ class LogisticFits:
             rest = weights * (y - p)
             gradient, free = values @ rest, rest.sum()
             error = _error(gradient, free, b, alpha, signs)
-            if error <= 0.5 * TOLERANCE * alpha or deviance <= _NOTHING * self._null[fit]:
+            if error <= 0.5 * max(TOLERANCE * alpha, _FLAT * self._null[fit]) or deviance <= _NOTHING * self._null[fit]:
                 break
             fresh = model is None or error > _WORTH * last
             if model is None or fresh:

@@ -263,7 +263,8 @@ def _summary(losses: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray
     mean = known @ shares
     if known.shape[1] < 2:
         return mean, unknown
-    return mean, np.sqrt((known - mean[:, None]) ** 2 @ shares / (known.shape[1] - 1))
+    with np.errstate(invalid="ignore", over="ignore"):  # losses of huge outcomes may be infinite in their unit
+        return mean, np.sqrt((known - mean[:, None]) ** 2 @ shares / (known.shape[1] - 1))
 
 
 def _held_out(fold: _Fold, alphas: np.ndarray, family: Family) -> np.ndarray:

@@ -91,7 +91,10 @@ def feature_sd(table: FeatureTable, names: tuple[str, ...], share: np.ndarray) -
         if observed.kind != "category" and weight.sum() > 0:
             values = observed.codes[finite]
             weight = weight / weight.sum()
-            found[name] = float(np.sqrt(weight @ (values - weight @ values) ** 2))
+            with np.errstate(over="ignore"):
+                sd = float(np.sqrt(weight @ (values - weight @ values) ** 2))
+            if np.isfinite(sd):
+                found[name] = sd
     return found
 
 

@@ -178,18 +178,23 @@ class Table:
         signs = np.zeros(len(self.columns), dtype=np.int8)
         if monotone is None:
             return signs
-        if isinstance(monotone, Mapping):
-            given = [(self.position(name), sign) for name, sign in monotone.items()]
+        directions: Any = monotone
+        if isinstance(directions, Mapping):
+            given = [(self.position(name), sign) for name, sign in directions.items()]
+        elif isinstance(directions, str) or not isinstance(directions, Iterable):
+            raise InputError(
+                f"monotonic_cst={monotone!r}; expected -1, 0 or 1 for each column, or by name: {{'age': 1}}"
+            )
         else:
-            given = list(enumerate(monotone))
+            given = list(enumerate(directions))
             if len(given) != len(signs):
-                raise InputError(f"monotone has {len(given)} directions where X has {len(signs)} columns")
+                raise InputError(f"monotonic_cst has {len(given)} directions where X has {len(signs)} columns")
         for j, sign in given:
             column = self.columns[j]
             if sign not in (-1, 0, 1):
-                raise InputError(f"monotone: the direction of {column.name!r} is {sign!r}; expected -1, 0 or 1")
+                raise InputError(f"monotonic_cst: the direction of {column.name!r} is {sign!r}; expected -1, 0 or 1")
             if sign and column.is_category and not _is_flag(column):
-                raise InputError(f"monotone: {column.name!r} is a category, which has no direction")
+                raise InputError(f"monotonic_cst: {column.name!r} is a category, which has no direction")
             signs[j] = sign
         return signs
 
