@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 from widget_tools import ask, frame, make, predict  # noqa: F401
 
 from pdp_widgets import Explainer, PDPWidget
+from pdp_widgets.explain import method
 from pdp_widgets.inputs import InputError
+from pdp_widgets.widget.panels import PANELS
 
 JUNK = [None, True, -1, 2.5, float("nan"), "", "no such", [1], [[]], [None, "temp"], {"a": []}, {"a": None}]
 """What JSON can hold and no trait means."""
@@ -38,6 +42,38 @@ def test_no_value_that_the_page_or_a_file_can_send_is_kept_unread(make: Callable
             ]
             == "ok"
         ), value
+
+
+def test_nothing_waits_in_the_kernel_s_thread_for_loops_over_trees(
+    make: Callable[..., PDPWidget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] * X[:, 1]
+    asked = threading.Event()
+
+    class Compiling:
+        state, reason = "loading", ""
+
+        def start(self) -> None:
+            pass
+
+        def wait(self, timeout: float | None = None) -> bool:
+            assert threading.current_thread() is not threading.main_thread()
+            assert timeout is not None, "others have work to do"
+            asked.set()
+            return False
+
+    loader = Compiling()
+    monkeypatch.setattr(method, "loader", loader)
+    widget = make(RandomForestRegressor(3, max_depth=3, random_state=0).fit(X, y), X, y=y, panels=())
+    assert ask(widget, "open", panels=list(PANELS))["status"] == "ok"
+    assert asked.wait(60)
+    assert widget._importance["status"]["cost"] == 60 * (1 + 5 * 3)  # permutations ask the model
+    part = {"type": "range", "feature": "x0", "low": 0, "high": None}
+    assert ask(widget, "select", op="replace", condition=part)["status"] == "ok"
+    loader.state, loader.reason = "failed", "no compiler"
+    assert widget.wait(60)
+    assert {name: getattr(widget, f"_{name}")["status"]["state"] for name in PANELS} == dict.fromkeys(PANELS, "done")
 
 
 @pytest.mark.parametrize("part", ["rows", "bookmarks"])

@@ -104,7 +104,7 @@ class HeatmapPanel(Panel):
     def cost(self, view: View) -> int:
         """Return how many rows the model is asked about; none for sums of trees."""
         pair = self._one_way(view)
-        if self._free:
+        if self.free:
             return 0
         first, second = (_Side.of(self.explainer, name, FINE).grid.size for name in pair)
         missing = self._wanted(pair, first * second) - self._done.get(pair, 0)
@@ -124,14 +124,14 @@ class HeatmapPanel(Panel):
         """Yield a coarse surface where the model takes its time, then a fine one, its main effects, the selection's."""
         pair = self._one_way(view)
         fine = self._open(view, pair, FINE)
-        if not self._free and fine.pair.rows_done < self._wanted(pair, fine.average.size):
+        if not self.free and fine.pair.rows_done < self._wanted(pair, fine.average.size):
             coarse = self._open(view, pair, COARSE)
             if coarse.average.size < fine.average.size / 2:
                 for _ in self._grow(coarse, pair, BUDGET // 4):
                     yield self._picture(view, coarse, pair)
         for _ in self._grow(fine, pair, self._budgets.get(pair, BUDGET)):
             # A few rows on many cells would look worse than what is on screen.
-            known = self._free or fine.pair.rows_done >= self._wanted(pair, fine.average.size) / 4
+            known = self.free or fine.pair.rows_done >= self._wanted(pair, fine.average.size) / 4
             yield self._picture(view, fine, pair) if known else None
         order, n = self.explainer.row_order, self.explainer.n_rows
         done = fine.pair.rows_done
@@ -155,16 +155,11 @@ class HeatmapPanel(Panel):
             self._split(fine, view.selection.mask)
         fine.interaction = self._interactions.get(pair)
         yield self._picture(view, fine, pair)
-        if fine.interaction is None and self._free and self.explainer.source.method.sums() is not None:
+        if fine.interaction is None and self.free and self.explainer.source.method.sums() is not None:
             self._interactions[pair] = fine.interaction = self.explainer.interaction(*pair)
             yield self._picture(view, fine, pair)
 
     # ---- computing -----------------------------------------------------------------------
-
-    @property
-    def _free(self) -> bool:
-        """Whether the numbers follow from a sum of trees, or will as soon as its loops are compiled."""
-        return self.explainer.source.method.refusal is None
 
     def _one_way(self, view: View) -> tuple[str, str]:
         """Return the pair in the features' own order: either way round it is computed once."""
@@ -176,18 +171,18 @@ class HeatmapPanel(Panel):
     def _wanted(self, pair: tuple[str, str], cells: int, budget: int | None = None) -> int:
         """Return over how many rows a surface of so many cells is averaged."""
         kept = _KEPT_BYTES // (8 * len(self.explainer.outputs) * cells)
-        if not self._free:
+        if not self.free:
             kept = min(kept, max(20, (budget or self._budgets.get(pair, BUDGET)) // cells))
         return min(self.explainer.n_rows, max(20, kept))
 
     def _more(self, pair: tuple[str, str], cells: int, done: int) -> int | None:
         """Return the next budget that gives more rows than are done, None when there is none."""
         budget = self._budgets.get(pair, BUDGET)
-        while not self._free and self._wanted(pair, cells, budget) <= done < self.explainer.n_rows:
+        while not self.free and self._wanted(pair, cells, budget) <= done < self.explainer.n_rows:
             if self._wanted(pair, cells, 4 * budget) == self._wanted(pair, cells, budget) > 20:
                 return None  # as many as are kept
             budget *= 4
-        return None if self._free or done >= self.explainer.n_rows else budget
+        return None if self.free or done >= self.explainer.n_rows else budget
 
     def _open(self, view: View, pair: tuple[str, str], size: int) -> _Surface:
         """Return the surface as far as it is computed already."""

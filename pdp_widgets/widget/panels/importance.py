@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pdp_widgets.explain.importance import importance_rows, iter_importance
+from pdp_widgets.explain.importance import REPEATS, importance_rows, iter_importance
 from pdp_widgets.widget.wire import pack
 
 from .panel import Panel, View
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
+
+    import numpy as np
 
     from pdp_widgets.explain.importance_result import Importance
 
@@ -43,11 +45,19 @@ class ImportancePanel(Panel):
     def cost(self, view: View) -> int:
         """Return the rows that all measures of all outputs ask about."""
         mask = None if view.selection is None else view.selection.mask
-        cost = 0 if self._whole is not None else importance_rows(view.explainer)
-        return cost if mask is None or not mask.any() else cost + importance_rows(view.explainer, subgroup=mask)
+        cost = 0 if self._whole is not None else self._rows(None)
+        return cost if mask is None or not mask.any() else cost + self._rows(mask)
+
+    def _rows(self, mask: np.ndarray | None) -> int:
+        explainer = self.explainer
+        if not self.free:
+            return importance_rows(explainer, subgroup=mask)
+        n = explainer.n_rows if mask is None else int(mask.sum())
+        return 0 if explainer.y is None else n * (1 + REPEATS * len(explainer.features))  # permutations ask the model
 
     def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
         """Yield the table of all rows, then with the selection's beside it."""
+        yield from self.compiled()
         if self._whole is None:
             for grown in iter_importance(view.explainer):
                 yield self._picture(view, grown, None)

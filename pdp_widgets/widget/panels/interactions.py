@@ -52,11 +52,9 @@ class InteractionsPanel(Panel):
 
     def cost(self, view: View) -> int:  # noqa: ARG002
         """Return how many rows the model will be asked about, at most; 0 for what was begun before."""
-        if self._found is not None or self._growing is not None:
+        if self._found is not None or self._growing is not None or self.free:
             return 0
-        if self._rows is None:
-            self._rows = next((rows for rows in _FEWER_ROWS if self._cost(rows) <= AFFORDED), _FEWER_ROWS[-1])
-        return self._cost(self._rows)
+        return self._cost(self._n_rows())
 
     def refine(self, view: View) -> bool:  # noqa: ARG002
         """Compute at as many rows as ``Explainer.interactions`` does."""
@@ -69,6 +67,7 @@ class InteractionsPanel(Panel):
     def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
         """Yield the picture as pairs come in; when it is refined, the finished one stays until the new one is complete."""
         if self._growing is None and self._found is None:
+            yield from self.compiled()
             self._growing = self._start()
         elif self._grown is not None:
             yield self._picture(view)
@@ -107,7 +106,13 @@ class InteractionsPanel(Panel):
 
     def _start(self) -> Iterator[Interactions | None]:
         self._grown = None
-        return growing_interactions(self.explainer, rows=self._rows or ROWS, most=SHOWN)
+        return growing_interactions(self.explainer, rows=self._n_rows(), most=SHOWN)
+
+    def _n_rows(self) -> int:
+        """Return at how many rows interactions are computed: as many as are afforded unasked."""
+        if self._rows is None:
+            self._rows = next((rows for rows in _FEWER_ROWS if self._cost(rows) <= AFFORDED), _FEWER_ROWS[-1])
+        return self._rows
 
     def _cost(self, rows: int) -> int:
         if rows not in self._costs:

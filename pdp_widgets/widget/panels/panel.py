@@ -76,6 +76,19 @@ class Panel(ABC):
         """Return how many rows the model will be asked about; above what the board affords the person is asked first."""
         return 0
 
+    @property
+    def free(self) -> bool:
+        """Whether the numbers follow from a sum of trees, or will as soon as its loops are compiled.
+
+        ``cost`` asks for no more than this: it runs in the kernel's thread, where compiling is not waited for.
+        """
+        return self.explainer.source.method.refusal is None
+
+    def compiled(self) -> Iterator[None]:
+        """Wait for the loops over trees where they will come, and let others work meanwhile."""
+        while self.explainer.source.method.loading(0.02):
+            yield None
+
     def close(self) -> None:  # noqa: B027 (for those that hold something)
         """Let go of what goes on outside the widget's worker."""
 
