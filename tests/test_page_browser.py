@@ -119,21 +119,34 @@ def test_a_measure_that_needs_an_outcome_says_so(live: Callable[..., Live]) -> N
 
 
 def test_questions_arrange_the_page_and_say_what_there_is_to_see(live: Callable[..., Live]) -> None:
-    on = live(y=y, panels=("effects", "regions", "importance"), feature="when")
+    on = live(y=y, panels=("effects", "regions", "importance"), feature="when", sort_by="name")
     answer = on.page.get_by_test_id("answer")
+    click(on, "ask-disagree")
+    assert (on.widget.feature, on.widget.sort_by) == ("when", "name"), "nobody has asked for another feature or order"
+    assert (on.widget.centered, on.widget.show_ice) == (True, True)
     click(on, "ask-matters")
     explainer = Explainer(predict, X)
     size = {name: float(explainer.partial_dependence(name).importance[0]) for name in explainer.features}
     first = max(size, key=size.__getitem__)
-    assert (on.widget.feature, on.widget.sort_by) == (first, "importance")
+    assert (on.widget.feature, on.widget.sort_by) == ("when", "importance")
     assert answer.inner_text().startswith(f"{first} moves the average prediction most, by {size[first]:.2g} ")
 
     click(on, "ask-disagree")
-    assert (on.widget.sort_by, on.widget.centered, on.widget.show_ice) == ("heterogeneity", True, True)
     table = explainer.importance(progress=False)
     most = table.features[int(np.argmax(table.heterogeneity[0]))]
-    assert on.widget.feature == most
     assert f"Rows disagree most on {most}" in answer.inner_text()
+    click(on, "answer-show")
+    on.settle()
+    assert on.widget.feature == most
+    assert f"Rows disagree most on {most}" in answer.inner_text(), "it is about what is shown now"
+    on.widget.feature = "when"
+    on.settle()
+    assert answer.count() == 0, "it was about what was done before"
+    click(on, "ask-matters")
+    on.widget.select("temp > 15")
+    on.settle()
+    assert answer.count() == 0
+    on.widget.clear()
 
     on.widget.feature = "temp"
     on.settle()
@@ -149,6 +162,9 @@ def test_questions_arrange_the_page_and_say_what_there_is_to_see(live: Callable[
     assert "rules" in on.widget.panels
     assert "terms describe the model" in answer.inner_text() or "One term" in answer.inner_text()
     assert on.page.get_by_test_id("panel-rules").is_visible()
+    box = answer.bounding_box()
+    assert box
+    assert 0 <= box["y"] < on.page.viewport_size["height"] - box["height"], "one is led to the answer"  # type: ignore[index]
     click(on, "answer-dismiss")
     assert answer.count() == 0
 
@@ -204,6 +220,8 @@ def test_a_selection_is_named_restored_and_combined(live: Callable[..., Live]) -
     on.settle()
     click(on, "bookmarks-open")
     name = on.page.get_by_test_id("bookmark-name")
+    name.click()  # a suggestion, to be typed over
+    assert name.evaluate("n => n.selectionStart === 0 && n.selectionEnd === n.value.length && n.value !== ''")
     assert name.input_value() == "season = SUMMER"
     name.fill("summer")
     name.press("Enter")
@@ -287,6 +305,32 @@ def test_the_upper_part_gives_room_to_the_rules(live: Callable[..., Live]) -> No
     after = on.page.get_by_test_id("panel-rules").bounding_box()
     assert after
     assert after["y"] == pytest.approx(top["y"], abs=2)
+
+
+def test_what_fills_the_page_is_in_view_and_the_page_goes_back(live: Callable[..., Live]) -> None:
+    on = live(panels=("heatmap",))
+    on.page.add_style_tag(content="body::before, body::after { content: ''; display: block; height: 3000px; }")
+    on.page.get_by_test_id("full-heatmap").scroll_into_view_if_needed()
+    on.page.wait_for_timeout(100)
+    before = on.page.evaluate("scrollY")
+    on.page.get_by_test_id("full-heatmap").click()
+    on.page.wait_for_timeout(150)
+    assert 0 <= on.page.get_by_test_id("full-heatmap").bounding_box()["y"] < 980  # type: ignore[index]
+    on.page.keyboard.press("Escape")
+    on.page.wait_for_timeout(150)
+    assert on.page.evaluate("scrollY") == before
+
+
+@pytest.mark.parametrize("width", [700, 950, 1150, 1400])
+def test_a_selection_moves_nothing_below_it(live: Callable[..., Live], width: int) -> None:
+    on = live(width, panels=())
+    height = "document.querySelector('.pdpw-selection').getBoundingClientRect().height"
+    before = on.page.evaluate(height)
+    for text in ("temp > 15", "temp > 15 & season == 'SUMMER'", "temp > 15 & season == 'SUMMER' & n >= 0"):
+        on.widget.select(text)
+        on.settle()
+        assert on.page.get_by_test_id("chip").count() == text.count("&") + 1
+        assert on.page.evaluate(height) == before, text
 
 
 def test_panels_fold_and_fill_the_page(live: Callable[..., Live]) -> None:

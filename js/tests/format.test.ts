@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  compact,
   dateTicks,
   durationTicks,
   fmt,
@@ -18,6 +19,18 @@ import type { Curve } from "../src/model";
 const M = "\u2212";
 
 describe("numbers", () => {
+  it("are short in lists, whatever their size", () => {
+    expect([2278123, 69264, 999_950, 4577, 0.123, -1.8e9, 1e17].map((v) => compact(v))).toEqual([
+      "2.28M",
+      "69.3k",
+      "1.00M",
+      "4,577",
+      "0.123",
+      `${M}1.80B`,
+      "1e17",
+    ]);
+    expect([compact(870.4, 2), compact(0, 2), compact(Number.NaN)]).toEqual(["870", "0", "–"]);
+  });
   it("have three significant digits", () => {
     expect([0.41234, 12.345, 1234.5, 0, -Math.PI, 999.9].map((v) => fmt(v))).toEqual([
       "0.412",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { whatInteracts, whatMatters, whichRules, whoDisagrees } from "../src/geometry/answers";
-import { amounts, longest, whyNot } from "../src/geometry/measures";
+import { aboutOf, amounts, longest, whyNot } from "../src/geometry/measures";
 import { conjuncts } from "../src/geometry/query";
 import { chipsOf, inWords } from "../src/geometry/words";
 import type { ImportancePicture, Overview, OverviewFeature, Pictures, RulesPicture, Status } from "../src/model";
@@ -91,6 +91,11 @@ describe("measures", () => {
     expect(longest(values)).toBe(4.75);
     expect(longest([{ value: -1, stderr: 0.5, selected: Number.NaN, selectedStderr: 0 }])).toBe(0);
   });
+  it("says by which loss a shuffled feature is measured, where that is known", () => {
+    expect(aboutOf("permutation", "mean squared error")).toMatch(/standard error\. The loss is mean squared error$/);
+    expect(aboutOf("permutation", null)).not.toMatch(/loss is/);
+    expect(aboutOf("total", "mean squared error")).not.toMatch(/loss is/);
+  });
   it("says why a measure cannot be had", () => {
     expect(whyNot("permutation", picture(), null, ["importance"], true)).toBe("no outcome was given");
     expect(whyNot("permutation", null, null, ["importance"], true)).toBe("");
@@ -137,10 +142,26 @@ describe("answers", () => {
     const here = { splits: [split], reason: "", heterogeneity: 5, rows: 9, rows_total: 9 };
     const regions = { feature: "b", output: "y", here };
     expect(whoDisagrees("b", some, regions, true)).toBe(
-      "Rows disagree most on b: their curves differ by 5.0 (standard deviation); s ≤ 3 accounts for 61 % of it.",
+      // 25 of 25 + 9: heterogeneity and importance, both squared
+      "Rows disagree most on b: their curves differ by 5.0 (standard deviation; 74 % of the curves’ variance); s ≤ 3 accounts for 61 % of it.",
     );
     expect(whoDisagrees("a", some, { ...regions, feature: "a" }, true)).not.toMatch(/accounts/);
     expect(whoDisagrees("a", overview([feature("a", 1, 0)]), null, true)).toMatch(/agree on every feature/);
+  });
+  it("says that rows mostly agree even there, as the hints do", () => {
+    const some = overview([feature("a", 1, 1), feature("b", 3, 5)]);
+    const few = overview([feature("a", 30, 1), feature("b", 40, 5)]);
+    const even =
+      "Rows disagree most on b, but even there they mostly agree: their curves differ by 5.0 (standard deviation; 2 % of the curves’ variance).";
+    expect(whoDisagrees("a", few, null, true)).toBe(even);
+    const moves = (value: number) =>
+      new Map([["b", { value, stderr: Number.NaN, selected: Number.NaN, selectedStderr: Number.NaN }]]);
+    expect(whoDisagrees("a", few, null, true, moves(1))).not.toMatch(/agree:/); // over the rows it is 25 of 26
+    expect(whoDisagrees("a", few, null, true, moves(Number.NaN))).toBe(even);
+    // The hint of the feature in focus has the last word; that of another one has none.
+    expect(whoDisagrees("b", some, null, true, null, false)).toMatch(/mostly agree/);
+    expect(whoDisagrees("a", some, null, true, null, false)).not.toMatch(/mostly agree/);
+    expect(whoDisagrees("b", few, null, true, null, true)).not.toMatch(/mostly agree/);
   });
   it("says how well rules describe the model, and the first one", () => {
     const rules: Partial<RulesPicture> = {
@@ -154,10 +175,16 @@ describe("answers", () => {
       type: [0, 1],
     };
     expect(whichRules(rules, "y")).toBe(
-      "2 terms describe the model (R² 0.93); the most important: lower where a > 1 and b ≤ 2.",
+      "2 terms describe the model (R² 0.93); the strongest single rule: lower where a > 1 and b ≤ 2.",
     );
+    const weights = {
+      features: ["a", "c_1", "c_2", "b", "d"],
+      focus: ["a", "c", "c", "b", "d"],
+      weight: [4, 3, 2, 1, 0],
+    };
+    expect(whichRules({ ...rules, ...weights }, "y")).toMatch(/; by feature: c, a and b carry most weight\.$/);
     expect(whichRules({ ...rules, ends: [1], parts: [2], coefficient: [1], type: [1] }, "y")).toMatch(
-      /One term describes .* rises with c\.$/,
+      /One term describes .*; the strongest single term: rises with c\.$/,
     );
     expect(whichRules({ ...rules, ends: [], parts: [] }, "y")).toMatch(/No rule/);
     expect(whichRules(rules, "z")).toMatch(/not known/);

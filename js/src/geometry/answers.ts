@@ -2,6 +2,7 @@
 
 import type { InteractionsPicture, Overview, RegionsPicture, RulesPicture } from "../model";
 import { fmt, percent } from "./format";
+import type { Amount } from "./measures";
 import { inWords } from "./words";
 
 export type Question = "matters" | "interacts" | "disagree" | "rules";
@@ -52,12 +53,19 @@ export function whatInteracts(feature: string, picture: Partial<InteractionsPict
     : `${far}${feature} interacts most with ${partner}: ${much} is neither one’s alone.`;
 }
 
+/** The share of the curves' variance from which on the hints say that rows disagree (explain/trust_result.py). */
+const DISAGREE = 0.25;
+
 /** Whose rows go other ways than the average curve. */
 export function whoDisagrees(
   feature: string,
   overview: Overview | null,
   regions: Partial<RegionsPicture> | null,
   done: boolean,
+  /** How much each average curve moves over the rows, as far as that is known. */
+  moves: Map<string, Amount> | null = null,
+  /** What the hints under the curve in focus say; null while they say nothing. */
+  hinted: boolean | null = null,
 ): string {
   const first = ranked(overview, "heterogeneity")[0];
   if (!first) return "Single rows’ curves are not known yet.";
@@ -68,10 +76,32 @@ export function whoDisagrees(
       ? regions.here?.splits[0]
       : undefined;
   const why = split?.gain ? `; ${inWords(split.condition)} accounts for ${percent(split.gain, 1)} of it` : "";
-  return `${far}Rows disagree most on ${first.name}: their curves differ by ${fmt(first.value, 2)} (standard deviation)${why}.`;
+  const move = [
+    moves?.get(first.name)?.value,
+    ranked(overview, "importance").find(({ name }) => name === first.name)?.value,
+  ];
+  const common = move.find((value) => value !== undefined && value >= 0) ?? Number.NaN;
+  const share = first.value ** 2 / (first.value ** 2 + common ** 2);
+  const disagree = (feature === first.name ? hinted : null) ?? !(share < DISAGREE);
+  const part = share >= 0 ? `; ${percent(share, 1)} of the curves’ variance` : "";
+  const even = disagree ? "" : ", but even there they mostly agree";
+  return `${far}Rows disagree most on ${first.name}${even}: their curves differ by ${fmt(first.value, 2)} (standard deviation${part})${why}.`;
 }
 
-/** How well rules describe the model, and the most important one. */
+/** The features that weigh most in the rules, all terms together. */
+function heaviest({ focus, features, weight }: Partial<RulesPicture>): string {
+  const sums = new Map<string, number>();
+  (features ?? []).forEach((column, i) => {
+    const name = focus?.[i] || column; // several columns may belong to one feature
+    sums.set(name, (sums.get(name) ?? 0) + (weight?.[i] ?? 0));
+  });
+  const found = [...sums].filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1]);
+  const names = found.slice(0, 3).map(([name]) => name);
+  if (names.length < 2) return "";
+  return `; by feature: ${names.slice(0, -1).join(", ")} and ${names.at(-1)} carry most weight`;
+}
+
+/** How well rules describe the model, the strongest one, and the features that weigh most. */
 export function whichRules(picture: Partial<RulesPicture> | null, output: string): string {
   const { ends, parts, conditions, coefficient, fidelity, kind, type } = picture ?? {};
   if (!ends || !parts || !conditions || picture!.output !== output) return "The rules are not known yet.";
@@ -83,5 +113,6 @@ export function whichRules(picture: Partial<RulesPicture> | null, output: string
   const up = (coefficient?.[0] ?? 0) > 0;
   const first =
     type?.[0] === 1 ? `${up ? "rises" : "falls"} with ${words}` : `${up ? "higher" : "lower"} where ${words}`;
-  return `${terms} ${what}${good}; the most important: ${first}.`;
+  const one = type?.[0] === 0 || type === undefined ? "rule" : "term";
+  return `${terms} ${what}${good}; the strongest single ${one}: ${first}${heaviest(picture!)}.`;
 }

@@ -27,6 +27,15 @@ export function fmt(value: number | null | undefined, digits = 3): string {
   return pretty(text.includes("e") ? grouped(Number(text)) : text);
 }
 
+/** A number that has to be short: 2.28M, 69.3k; as `fmt` says it below 10,000. */
+export function compact(value: number, digits = 3): string {
+  const round = Number(value.toPrecision(3));
+  const size = Math.abs(round);
+  if (!(size >= 1e4 && size < 1e15)) return fmt(value, digits);
+  const power = size >= 1e12 ? 4 : size >= 1e9 ? 3 : size >= 1e6 ? 2 : 1;
+  return `${fmt(round / 1000 ** power)}${" kMBT"[power]}`;
+}
+
 /** As many digits as `step` (what one pixel is worth) can tell apart, so that neighbours never read the same. */
 export function fmtBy(value: number, step: number): string {
   if (!Number.isFinite(value)) return fmt(value);

@@ -4,7 +4,7 @@
 import type { ImportancePicture, Measures, Overview, Pictures, SortBy } from "../model";
 
 export const IMPORTANCE =
-  "Importance: how much the average curve moves: its standard deviation over the grid (categories: range / 4)";
+  "Importance: how much the average curve moves: its standard deviation over the grid (categories: range / 4). Every value of the grid counts alike; “own effect” in the matrix of interactions is over the rows instead, where frequent values count more, so that the two differ by design";
 export const DISAGREEMENT = "Disagreement: how far single rows’ curves differ in shape";
 
 type Rules = Pictures["rules"];
@@ -42,6 +42,12 @@ export const MEASURES: { by: SortBy; name: string; about: string; column?: Colum
   { by: "name", name: "name", about: "Name" },
   { by: "order", name: "column order", about: "Order of the columns" },
 ];
+
+/** What a measure says, with the name of the loss where that depends on the model. */
+export const aboutOf = (by: SortBy, score: string | null | undefined): string => {
+  const about = MEASURES.find((measure) => measure.by === by)?.about ?? "";
+  return by === "permutation" && score ? `${about}. The loss is ${score}` : about;
+};
 
 export const measureOf = (by: SortBy) =>
   MEASURES.find((measure) => measure.by === by && (measure.column || by === "rulefit")) ?? MEASURES[0];

@@ -2,7 +2,7 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { count, fmt, fmtOn } from "../geometry/format";
+import { compact, count, fmtOn } from "../geometry/format";
 import type { Curve } from "../model";
 import { messageOf, type Store } from "../store";
 import { Curves } from "./curves";
@@ -67,7 +67,7 @@ export function App({ ui }: { ui: Ui }) {
     <>
       <Guard>
         {!parts && <Toolbar ui={ui} />}
-        {!parts && <Answer ui={ui} />}
+        {!parts && <Answer ui={ui} at="" />}
         <SelectionBar ui={ui} />
       </Guard>
       {message && (
@@ -111,6 +111,7 @@ export function App({ ui }: { ui: Ui }) {
               {side.map(([name, View]) => (
                 <div key={name} class="pdpw-place" hidden={!seen(name)}>
                   <Guard>
+                    {!parts && <Answer ui={ui} at={name} />}
                     <View ui={ui} />
                   </Guard>
                 </div>
@@ -140,6 +141,7 @@ export function App({ ui }: { ui: Ui }) {
       {below.map(([name, View]) => (
         <div class="pdpw-below" key={name} hidden={!seen(name)}>
           <Guard>
+            {!parts && <Answer ui={ui} at={name} />}
             <View ui={ui} />
           </Guard>
         </div>
@@ -206,7 +208,7 @@ function Focus({ ui, hidden }: { ui: Ui; hidden: boolean }) {
         </h3>
         {curve && !waiting && size !== null && size !== undefined && !Number.isNaN(size) && (
           <span class="pdpw-muted" data-testid="measure" title={measure.about}>
-            {measure.name} {fmt(size)}
+            {measure.name} {compact(size)}
           </span>
         )}
         {notes.length > 0 && !waiting && (

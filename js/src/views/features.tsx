@@ -1,8 +1,8 @@
 // The left column: every feature with its curve in small, sorted by what matters. Only rows on screen are drawn.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { fmt } from "../geometry/format";
-import { type Amount, amounts, longest, MEASURES, measureOf, whyNot } from "../geometry/measures";
+import { compact, fmt } from "../geometry/format";
+import { type Amount, aboutOf, amounts, longest, MEASURES, measureOf, whyNot } from "../geometry/measures";
 import { extent, union } from "../geometry/scale";
 import type { FeatureKind, Info, Overview, SortBy } from "../model";
 import { SPARK } from "../model";
@@ -86,7 +86,7 @@ function Bars({ amount, most }: { amount: Amount; most: number }) {
 
 /** As it stands in the list: what is nothing beside the largest is 0. */
 const short = (value: number | undefined, most: number) =>
-  value === undefined || Number.isNaN(value) ? "·" : fmt(Math.abs(value) < 1e-5 * most ? 0 : value, 2);
+  value === undefined || Number.isNaN(value) ? "·" : compact(Math.abs(value) < 1e-5 * most ? 0 : value, 2);
 
 const inWords = ({ value, stderr }: { value: number; stderr: number }) =>
   stderr > 0 ? `${fmt(value)} ± ${fmt(stderr, 2)}` : fmt(value);
@@ -100,7 +100,8 @@ export function useAmounts(ui: Ui) {
     const picture = store.pictures.importance.value;
     const rules = store.pictures.rules.value;
     const known = amounts(by, { overview, picture, rules, selected: store.selection.value.text !== "" });
-    return { by, measure: measureOf(by), picture, rules, known };
+    const measure = { ...measureOf(by), about: aboutOf(measureOf(by).by, picture?.score) };
+    return { by, measure, picture, rules, known };
   });
 }
 
@@ -239,7 +240,7 @@ export function Features({ ui, hidden }: { ui: Ui; hidden: boolean }) {
             data-testid="sort"
             aria-label="Sort features by"
             value={sortBy}
-            title={MEASURES.find(({ by }) => by === sortBy)?.about}
+            title={aboutOf(sortBy, picture?.score)}
             onChange={(event) => {
               store.set("sort_by", event.currentTarget.value as SortBy);
             }}

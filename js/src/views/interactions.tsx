@@ -14,6 +14,8 @@ const STRENGTH =
   "How far the joint effect of two features is from the sum of their own: standard deviation over the rows, in the prediction’s unit";
 const SHARE =
   "Share of the joint effect’s variance that is interaction (H²); it says little where the joint effect is tiny";
+const OWN =
+  "Own effect: how much a feature’s average curve moves over the rows: its standard deviation, where frequent values count more. “Importance” in the list of features is over the grid of values instead, where every value counts alike, so that the two differ by design";
 const FEW = 5;
 
 export function Interactions({ ui }: { ui: Ui }) {
@@ -269,7 +271,7 @@ function Key({ state }: { state: Pairing }) {
         <i class="pdpw-ramp" aria-hidden="true" />
         pair, 0 to {measure === "h2" ? percent(scale, 1) : fmt(scale)}
       </span>
-      <span title="Standard deviation of a feature’s partial dependence over the rows">
+      <span title={OWN}>
         <i class="pdpw-ramp" data-own="true" aria-hidden="true" />
         own effect, to {fmt(own)}
       </span>

@@ -1,13 +1,14 @@
 // Questions as a way in: a click arranges the page for one, and says in a line what there is to see.
 
 import { type Question, ranked, whatInteracts, whatMatters, whichRules, whoDisagrees } from "../geometry/answers";
-import type { SortBy } from "../model";
+import { amounts } from "../geometry/measures";
+import type { PanelName } from "../model";
 import { allDone } from "./features";
 import { useValue } from "./hooks";
 import type { Ui } from "./ui";
 
 const QUESTIONS: [Question, (feature: string) => string, string][] = [
-  ["matters", () => "what matters?", "Sorts the features by importance and shows the most important one"],
+  ["matters", () => "what matters?", "Sorts the features by importance"],
   [
     "interacts",
     (feature) => `what interacts with ${feature}?`,
@@ -16,31 +17,39 @@ const QUESTIONS: [Question, (feature: string) => string, string][] = [
   [
     "disagree",
     () => "where do rows disagree?",
-    "Sorts the features by disagreement and shows single rows’ curves from a common start",
+    "Names the feature that rows disagree most on, and shows single rows’ curves from a common start",
   ],
   ["rules", () => "which rules describe it?", "Shows a short list of rules that predict as the model does"],
 ];
 
-/** Changes the page so that it answers. */
+const focusOf = ({ store }: Ui): string => store.public.feature.value || store.curve.value?.feature || "";
+
+/** Where the answer stands: at the top, or in the panel that shows it. */
+const PLACES: Partial<Record<Question, PanelName>> = { interacts: "interactions", rules: "rules" };
+
+/** Changes the page so that it answers. The feature in focus stays there. */
 function arrange(ui: Ui, question: Question): void {
   const { store } = ui;
-  const sorted = (by: SortBy & ("importance" | "heterogeneity")) => {
-    store.set("sort_by", by);
-    const first = ranked(store.overview.peek(), by)[0];
-    if (first) store.set("feature", first.name);
-    ui.reveal("features");
-  };
   ui.asked.value = question;
-  if (question === "matters") sorted("importance");
-  else if (question === "interacts") {
+  if (question === "matters") {
+    store.set("sort_by", "importance");
+    ui.reveal("features");
+  } else if (question === "interacts") {
     store.set("pair", []); // the surface follows the strongest partner
     ui.reveal("interactions");
   } else if (question === "disagree") {
     store.set("show_ice", true);
     store.set("derivative", false);
     store.set("centered", true);
-    sorted("heterogeneity");
+    ui.reveal("curves");
   } else ui.reveal("rules");
+}
+
+/** The feature that an answer is about, where it is not in focus. */
+function subject(ui: Ui, question: Question, feature: string): string {
+  if (question === "interacts" || question === "rules") return "";
+  const [first] = ranked(ui.store.overview.value, question === "matters" ? "importance" : "heterogeneity");
+  return first && first.name !== feature ? first.name : "";
 }
 
 /** What the page says to a question, from what is known now. */
@@ -48,7 +57,7 @@ function answer(ui: Ui, question: Question): string {
   const { store } = ui;
   const overview = store.overview.value;
   const info = store.info.value;
-  const feature = store.public.feature.value || store.curve.value?.feature || "";
+  const feature = focusOf(ui);
   const output = store.public.output.value || overview?.output || "";
   const done = store.host.value !== "kernel" || allDone(overview) || store.progress.value.state === "idle";
   if (question === "matters") {
@@ -56,13 +65,19 @@ function answer(ui: Ui, question: Question): string {
     return whatMatters(overview, scale, done);
   }
   if (question === "interacts") return whatInteracts(feature, store.pictures.interactions.value, output);
-  if (question === "disagree") return whoDisagrees(feature, overview, store.pictures.regions.value, done);
+  if (question === "disagree") {
+    const known = { overview, picture: store.pictures.importance.value, rules: null, selected: false };
+    const hints = ui.effects.value?.hints;
+    const hinted = hints ? hints.some(({ kind }) => kind === "heterogeneity") : null;
+    const regions = store.pictures.regions.value;
+    return whoDisagrees(feature, overview, regions, done, amounts("weighted", known), hinted);
+  }
   return whichRules(store.pictures.rules.value, output);
 }
 
 export function Questions({ ui }: { ui: Ui }) {
   const { store } = ui;
-  const feature = useValue(() => store.public.feature.value || store.curve.value?.feature || "");
+  const feature = useValue(() => focusOf(ui));
   const asked = useValue(() => ui.asked.value);
   const ready = useValue(() => (store.info.value?.features.length ?? 0) > 0);
   if (!ready) return null;
@@ -85,14 +100,30 @@ export function Questions({ ui }: { ui: Ui }) {
   );
 }
 
-/** The answer to the question that was asked last. */
-export function Answer({ ui }: { ui: Ui }) {
+/** The answer to the question that was asked last, if it belongs here: at the top ("") or in a panel. */
+export function Answer({ ui, at }: { ui: Ui; at: PanelName | "" }) {
+  const { store } = ui;
   const asked = useValue(() => ui.asked.value);
   const text = useValue(() => (asked ? answer(ui, asked) : ""), [asked]);
-  if (!asked) return null;
+  const about = useValue(() => (asked ? subject(ui, asked, focusOf(ui)) : ""), [asked]);
+  if (!asked || (PLACES[asked] ?? "") !== at) return null;
   return (
     <p class="pdpw-strip pdpw-answer" role="status" data-testid="answer" data-question={asked}>
-      {text}
+      <span>
+        {text}
+        {about && (
+          <button
+            type="button"
+            data-testid="answer-show"
+            onClick={() => {
+              store.set("feature", about);
+              ui.asked.value = asked; // a new focus puts answers away
+            }}
+          >
+            show {about}
+          </button>
+        )}
+      </span>
       <button
         type="button"
         class="pdpw-dismiss"

@@ -118,6 +118,13 @@ export class Ui {
         return tintsOf(colour, dark, muted);
       return groups && known(groups.codes) ? groupTints(groups.codes, dark, muted) : null;
     });
+    // An answer is put away when something else comes into focus or is selected.
+    let before = "";
+    this.watch(() => {
+      const now = JSON.stringify([store.public.feature.value || store.curve.value?.feature, store.selection.value.id]);
+      if (before !== "" && before !== now) this.asked.value = null;
+      before = now;
+    });
     const beside = computed((): Beside => {
       const own = store.curve.value;
       const steps = this.steps.value;
@@ -197,9 +204,10 @@ export class Ui {
     if (this.full.peek() !== "" && this.full.peek() !== name) this.full.value = "";
     this.fold(name, false);
     const place = panel ? `panel-${name}` : name === "curves" ? "focus" : name;
-    requestAnimationFrame(() =>
-      this.root.querySelector(`[data-testid=${place}]`)?.scrollIntoView({ block: "nearest" }),
-    );
+    requestAnimationFrame(() => {
+      for (const id of [place, "answer"])
+        this.root.querySelector(`[data-testid=${id}]`)?.scrollIntoView({ block: "nearest" });
+    });
   }
 
   fold(name: string, folded: boolean): void {
