@@ -31,7 +31,7 @@
 //                   length|fires|grouping (selects), rules-count (data-n), rules-clear, rules-row, rules-row-ask|seen|leave,
 //                   rules-sum, rules-error
 //   importance      in each feature .pdpw-imp (title: the numbers), .pdpw-amount-all and -sel (bars, whiskers); sort-reason
-//   questions       ask-matters|interacts|disagree|rules, answer (data-question), answer-dismiss
+//   questions       ask-matters|interacts|disagree|rules, answer (data-question), answer-show, answer-dismiss
 //   chips           chips (a list; not there while the text is edited) with chip (data-text) and chip-remove; bookmarks-open,
 //                   bookmark-name, bookmark-keep, bookmark (data-name) with bookmark-select|and|or|not|rename|rename-to|delete
 //   layout          divider-features|side|height (separators), fold-PANEL, full-PANEL|curves, screen (full screen)

@@ -114,6 +114,7 @@ export function Answer({ ui, at }: { ui: Ui; at: PanelName | "" }) {
         {about && (
           <button
             type="button"
+            class="pdpw-question"
             data-testid="answer-show"
             onClick={() => {
               store.set("feature", about);

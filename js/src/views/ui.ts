@@ -203,9 +203,9 @@ export class Ui {
     if (panel && !panels.peek().includes(name)) this.store.set("panels", [...panels.peek(), name]);
     if (this.full.peek() !== "" && this.full.peek() !== name) this.full.value = "";
     this.fold(name, false);
-    const place = panel ? `panel-${name}` : name === "curves" ? "focus" : name;
     requestAnimationFrame(() => {
-      for (const id of [place, "answer"])
+      // What is no panel stands right under the answer: the page need not move for it.
+      for (const id of panel ? [`panel-${name}`, "answer"] : ["answer"])
         this.root.querySelector(`[data-testid=${id}]`)?.scrollIntoView({ block: "nearest" });
     });
   }
