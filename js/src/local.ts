@@ -4,6 +4,8 @@
 import { partsOf } from "./brush";
 import {
   apply,
+  type Clause,
+  combine,
   EMPTY_STATE,
   inner,
   invert,
@@ -15,6 +17,7 @@ import {
   stateText,
 } from "./geometry/conditions";
 import { conjuncts } from "./geometry/query";
+import { readClause } from "./geometry/reading";
 import { resample } from "./geometry/resample";
 import { splitMeans } from "./geometry/subset";
 import { type Curve, type Method, type Overview, type RequestParams, SPARK } from "./model";
@@ -79,8 +82,13 @@ export class LocalKernel {
         this.#state = state;
         return this.#publish();
       }
-      case "query":
-        return this.#move(this.#read((params as RequestParams["query"]).text));
+      case "query": {
+        const { text, op = "replace" } = params as RequestParams["query"];
+        const found = this.#read(text);
+        return this.#move(op === "replace" ? found : combine(this.#state, op, found));
+      }
+      case "rule":
+        throw new Error(this.#cannot("rule"));
       case "stop":
       case "resume":
         throw new Error("Nothing is being computed: the page is not connected to Python.");
@@ -89,16 +97,24 @@ export class LocalKernel {
     }
   }
 
-  /** A text that leaves out some of what is selected; any other needs Python. */
-  #read(text: string): State | null {
+  /** What a text selects, worked out from the features' own values that are on the page. */
+  #read(text: string): State {
     if (text.trim() === "") return EMPTY_STATE;
     const seen = [...this.#past, ...this.#future, this.#state].find((state) => stateText(state) === text);
     if (seen) return seen;
-    const wanted = conjuncts(text);
-    const stay = this.#state.clauses.filter((clause) => wanted.includes(inner(clause)));
-    if (stay.length !== wanted.length)
-      throw new Error("A typed condition needs Python: run the cell first. Here one can drag or click to select.");
-    return keep(stay, this.#store.known);
+    const { known } = this.#store;
+    const clauses = conjuncts(text).map(
+      (part) => this.#state.clauses.find((clause) => inner(clause) === part) ?? readClause(part, known, this.#names),
+    );
+    const state = clauses.includes(null) ? null : keep(clauses as Clause[], known);
+    if (!state) throw new Error(this.#cannot("condition"));
+    return state;
+  }
+
+  #cannot(by: string): string {
+    return this.#all
+      ? `This page cannot select by this ${by}; open the notebook.`
+      : `To select by this ${by} needs Python: run the cell first.`;
   }
 
   #move(state: State | null): null {

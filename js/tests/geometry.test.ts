@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
   apply,
+  combine,
   EMPTY_STATE,
   evaluate,
   invert,
   type Known,
+  keep,
   others,
   restored,
   type State,
@@ -13,6 +15,7 @@ import {
 import { lineCrosses, segmentCrosses } from "../src/geometry/crossing";
 import { brushHandle, dodge, nearest, nearestLine } from "../src/geometry/hit";
 import { conjuncts, mentions, quote, textOf, withoutFeature } from "../src/geometry/query";
+import { readClause } from "../src/geometry/reading";
 import { picks, resample } from "../src/geometry/resample";
 import { bands, extent, linear, padded, readable, readableDate } from "../src/geometry/scale";
 import { binOf, previewSplit, splitCounts, splitMeans, thinSide } from "../src/geometry/subset";
@@ -304,6 +307,70 @@ describe("selections on the page", () => {
     // Rows picked in Python stay under whatever is brushed.
     const mask = restored(saved("@`rows of a`", [], [0, 1, 0, 0]), lookup, names);
     expect(stateText(act(mask, "replace", range))).toBe("@`rows of a` & 0.2 <= a <= 1");
+  });
+});
+
+describe("conditions read from text", () => {
+  const known: Record<string, Known> = {
+    a: { curve: curve(), ice: ice({ own: [0, 1, 2, Number.NaN] }) },
+    "c d": {
+      curve: curve({ feature: "c d", kind: "category", labels: ["red", "it's", "missing"], missing: 2, x: [0, 1, 2] }),
+      ice: ice({ feature: "c d", own: [0, 1, 1, Number.NaN] }),
+    },
+    when: {
+      curve: curve({ feature: "when", kind: "datetime" }),
+      ice: ice({ feature: "when", own: ["01", "02", "03", "04"].map((day) => Date.UTC(2024, 0, Number(day), 12)) }),
+    },
+  };
+  const names = { all: ["a", "c d", "when", "gone"], bool: () => false };
+  const lookup = (feature: string) => known[feature];
+  const rows = (text: string) => {
+    const clause = readClause(text, lookup, names);
+    return clause && Array.from(clause.mask!);
+  };
+
+  it.each([
+    ["a > 1", [0, 0, 1, 0]],
+    ["a <= 1", [1, 1, 0, 0]],
+    ["0 < a <= 2", [0, 1, 1, 0]],
+    ["-1e-05 <= a < 1.0", [1, 0, 0, 0]],
+    ["a == 1", [0, 1, 0, 0]],
+    ["a != 1", [1, 0, 1, 1]],
+    ["a in [0, 2]", [1, 0, 1, 0]],
+    ["a.isna()", [0, 0, 0, 1]],
+    ["(a < 1 | a.isna())", [1, 0, 0, 1]],
+    ["`c d` == 'red'", [1, 0, 0, 0]],
+    ['`c d` in ["it\'s", None]', [0, 1, 1, 1]],
+    ["`c d` not in ['red']", [0, 1, 1, 1]],
+    ["`c d`.notna()", [1, 1, 1, 0]],
+    ["~(a > 0 & `c d` == 'red') & a >= 1", [0, 1, 1, 0]],
+    ["when >= '2024-01-02 12:00:00'", [0, 1, 1, 1]],
+    ["when < '2024-01-03'", [1, 1, 0, 0]],
+  ])("%s", (text, expected) => expect(rows(text)).toEqual(expected));
+
+  it.each(["gone > 1", "nobody > 1", "`c d` == 'blue'", "a > 'x'", "@curves1", "a > 1 | gone > 2", "a >", "a + 1 > 2"])(
+    "not here: %s",
+    (text) => expect(rows(text)).toBeNull(),
+  );
+
+  it("tell what can be drawn, and what another condition replaces", () => {
+    expect(readClause("0 < a <= 2", lookup, names)).toMatchObject({
+      about: { features: ["a"], ice: false },
+      condition: { type: "range", feature: "a", low: 0, high: 2 },
+    });
+    expect(readClause("(a < 1 | a.isna())", lookup, names)).toMatchObject({
+      text: "a < 1 | a.isna()",
+      either: true,
+      condition: null,
+    });
+  });
+  it("are added to a selection and taken from it", () => {
+    const state = (text: string) => keep([readClause(text, lookup, names)!], lookup)!;
+    const more = combine(state("a > 1"), "add", state("`c d` == 'red'"));
+    expect([stateText(more), Array.from(more.whole!)]).toEqual(["a > 1 | `c d` == 'red'", [1, 0, 1, 0]]);
+    const less = combine(more, "remove", state("a > 1"));
+    expect([stateText(less), Array.from(less.whole!)]).toEqual(["(a > 1 | `c d` == 'red') & ~(a > 1)", [1, 0, 0, 0]]);
+    expect(combine(EMPTY_STATE, "add", more)).toBe(more);
   });
 });
 

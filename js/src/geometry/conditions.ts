@@ -170,6 +170,22 @@ export function apply(state: State, op: Op, condition: Condition, lookup: Lookup
   return { clauses: [{ about, condition: null, text, either: true, mask }], whole: mask };
 }
 
+/** The state after rows that a text stands for are added to it, or taken from it. */
+export function combine(state: State, op: "add" | "remove", other: State): State {
+  const [now, given] = [state.whole, other.whole];
+  if (!given) return state;
+  if (op === "remove") {
+    const mask = Uint8Array.from(given, (v) => 1 - v);
+    const out: Clause = { about: null, condition: null, text: `~(${stateText(other)})`, either: false, mask };
+    return { clauses: [...state.clauses, out], whole: both(now, mask) };
+  }
+  if (!now) return other;
+  const mask = Uint8Array.from(given, (v, i) => v | now[i]);
+  const text = `${stateText(state)} | ${stateText(other)}`;
+  const about = aboutAll([...state.clauses, ...other.clauses]);
+  return { clauses: [{ about, condition: null, text, either: true, mask }], whole: mask };
+}
+
 export function invert(state: State): State {
   const { clauses, whole } = state;
   if (!whole) return state;

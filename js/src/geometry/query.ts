@@ -31,7 +31,7 @@ function string(text: string): string {
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 
 /** A level as it stands in a condition. A label does not tell 1 from "1"; numbers are likelier than their text. */
-function literal(curve: Curve | undefined, level: number, bool: boolean): string {
+export function literal(curve: Curve | undefined, level: number, bool: boolean): string {
   const label = curve?.labels[level] ?? `level ${level}`;
   return curve?.literals?.[level] ?? (bool || NUMBER.test(label) ? label : string(label));
 }
