@@ -186,7 +186,16 @@ def test_a_surrogate_says_how_well_it_imitates(live: Callable[..., Live]) -> Non
         page.find("rules-says").inner_text()
         == f"they explain {round(100 * fidelity)} % of its variation on held-out rows"
     )
-    page.press("rules-outcome")
+    page.find(
+        "rules-outcome"
+    ).click()  # pressed at once, and the old rules are marked as old until the new ones are there
+    assert page.find("rules-outcome").get_attribute("aria-pressed") == "true"
+    assert page.find("rules-model").get_attribute("aria-pressed") == "false"
+    assert page.find("rules-says").inner_text() == "Fitting rules"
+    assert page.page.locator(".pdpw-rules").get_attribute("data-old") == "true"
+    page.settle()
+    assert page.page.locator(".pdpw-rules").get_attribute("data-old") == "false"
+    assert page.find("rules-says").inner_text().startswith("they explain")
     assert page.page.locator("[data-testid=panel-rules] h3").inner_text() == "Rules of the outcome"
     assert page.find("rules-outcome").get_attribute("aria-pressed") == "true"
 
@@ -502,11 +511,81 @@ def test_without_a_kernel_the_list_still_sorts_and_says_what_it_cannot(
     assert len(page.ranks) < len(page.picture["ends"])
     assert page.find("rules-step").is_disabled()
     assert page.find("rules-row").count() == 0
-    page.find("rule").first.locator("[data-by=rank]").click()
-    page.page.wait_for_timeout(100)
-    first = page.find("rule").first
-    if first.get_attribute("data-linear") == "false":
-        assert "needs Python" in page.find("selection-error").inner_text()
+    page.find("rules-text").fill("")
+    page.page.wait_for_timeout(60)
+    texts = page.find("rule").evaluate_all("nodes => nodes.map(n => [n.dataset.linear, n.dataset.text])")
+    at = next(i for i, (linear, text) in enumerate(texts) if linear == "false" and "temp" not in text)
+    page.find("rule").nth(at).locator("[data-by=rank]").click()
+    page.find("rules-error").wait_for()
+    assert "needs Python" in page.find("rules-error").inner_text()
+    assert page.find("selection-error").count() == 0
+    assert page.find("rule").nth(at).get_attribute("aria-selected") == "false"
+
+
+def test_an_exported_page_selects_by_its_rules_and_bookmarks(
+    browser: Browser, make: Callable[..., PDPWidget], own: RuleFitRegressor, tmp_path: Any
+) -> None:
+    widget = make(own, X, panels=["rules"])
+    widget._running.board.open(["rules"])
+    assert widget.wait(60)
+    widget.bookmark("warm", "temp > 15 & season.notna()")
+    widget.bookmark("drawn", np.arange(len(X)) % 2 == 0)
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.goto(widget.export_html(tmp_path / "page.html").as_uri())
+    page.get_by_test_id("rules-table").wait_for()
+    page.add_style_tag(content=".pdpw-rules-table { max-height: 6000px !important; }")
+    page.wait_for_timeout(100)
+    rules = page.locator("[data-testid=rule][data-linear=false]")
+    number = page.get_by_test_id("selection-n")
+    assert rules.count() > 5
+    for at in range(rules.count()):
+        rules.nth(at).locator("[data-by=rank]").click()
+        page.wait_for_timeout(40)
+        text = rules.nth(at).get_attribute("data-text")
+        assert page.get_by_test_id("rules-error").count() == 0, text
+        assert rules.nth(at).get_attribute("aria-selected") == "true", text
+        assert number.get_attribute("data-n") == str(widget.explainer.mask(str(text)).sum()), text
+    page.get_by_test_id("bookmarks-open").click()
+    mark = {name: page.locator(f'[data-name="{name}"] [data-testid=bookmark-select]') for name in ("warm", "drawn")}
+    mark["warm"].click()
+    n = str(((X.temp > 15) & X.season.notna()).sum())
+    page.wait_for_timeout(60)
+    assert number.get_attribute("data-n") == n
+    assert mark["warm"].get_attribute("aria-pressed") == "true"
+    mark["drawn"].click()
+    page.get_by_test_id("selection-error").wait_for()
+    assert page.get_by_test_id("selection-error").inner_text() == (
+        "This page cannot select by this condition; open the notebook."
+    )
+    assert mark["drawn"].get_attribute("aria-pressed") == "false"
+    assert number.get_attribute("data-n") == n
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "large"), [(950, False), (1400, False), (950, True)])
+def test_long_terms_have_room_and_an_opened_rule_says_all(
+    live: Callable[..., Live], own: RuleFitRegressor, width: int, large: bool
+) -> None:
+    page = live(own, width=width, size="large" if large else "normal")
+    p = page.picture
+    two = width < 1150
+    assert page.find("rules-sort-inside").count() == (0 if two else 1)
+    assert page.find("rules-sort-conditions").count() == (0 if two else 1)
+    heights = page.find("rule").evaluate_all("nodes => nodes.map(n => n.getBoundingClientRect().height)")
+    assert heights == pytest.approx([61.6 if large else 44 if two else 26] * len(heights), abs=0.1)
+    sizes = np.where(p["type"] == 0, np.diff([0, *p["ends"]]), 0)
+    at = int(sizes.argmax())
+    assert at in page.ranks
+    page.line(at).locator("[data-by=rank]").click()
+    page.settle()
+    first = int(p["ends"][at] - sizes[at])
+    words = [p["conditions"]["words"][part] for part in p["parts"][first : p["ends"][at]]]
+    said = " ".join(page.find("rules-about").all_inner_texts())
+    assert " & ".join(words) in said
+    assert f"{sizes[at]} condition" in said
+    assert f"mean of the outcome {p['inside'][at]:.3g}".replace("-", "\u2212") in said
+    for line in page.find("rules-about").all():
+        assert line.evaluate("n => n.scrollHeight <= n.clientHeight && n.scrollWidth <= n.clientWidth")
 
 
 def test_narrow_lines_have_two_rows_and_nothing_is_cut_off(live: Callable[..., Live], own: RuleFitRegressor) -> None:

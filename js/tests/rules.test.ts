@@ -129,8 +129,18 @@ describe("groups", () => {
   it("can be closed, and related rules stand below theirs", () => {
     const list = groups([0, 1, 2, 3, 4], "feature", picture, terms);
     const related = { term: 4, relation: "contains" } as never;
-    const items = itemsOf(list, new Set([list[1].key]), { term: 0, related: [related], more: 2 });
-    expect(items.map((item) => item.kind)).toEqual(["head", "term", "related", "note", "term", "head", "head", "term"]);
+    const items = itemsOf(list, new Set([list[1].key]), { term: 0, about: ["a"], related: [related], more: 2 });
+    expect(items.map((item) => item.kind)).toEqual([
+      "head",
+      "term",
+      "note",
+      "related",
+      "note",
+      "term",
+      "head",
+      "head",
+      "term",
+    ]);
   });
 });
 

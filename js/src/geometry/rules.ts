@@ -220,6 +220,30 @@ export function groups(order: number[], by: Grouping, p: Picture, terms: Terms):
     : made;
 }
 
+const READ = 140; // letters that a line of the table has room for
+
+/** What an opened rule says of itself: its text in full, as many lines as it takes, and what no column may have room for. */
+export function aboutTerm(p: Picture, terms: Terms, term: number): string[] {
+  const lines = [""];
+  for (const part of terms.parts[term]) {
+    const words = p.conditions.words[part];
+    const last = lines[lines.length - 1];
+    if (last === "") lines[lines.length - 1] = words;
+    else if (last.length + words.length < READ) lines[lines.length - 1] = `${last} & ${words}`;
+    else lines.push(`& ${words}`);
+  }
+  const what = p.link === "identity" ? "mean of the outcome" : `share of ${p.output}`;
+  const [inside, outside] = [p.inside[term], p.outside[term]];
+  const means = Number.isNaN(inside) ? [] : [`${what} ${fmt(inside)} where it holds`];
+  if (means.length && !Number.isNaN(outside)) means.push(`${fmt(outside)} elsewhere`);
+  const { size } = terms;
+  const length = size[term] ? [`${size[term]} condition${size[term] > 1 ? "s" : ""}`] : [];
+  const rest = [...length, ...means].join(", ");
+  const last = lines[lines.length - 1];
+  if (rest && last.length + rest.length < READ) return [...lines.slice(0, -1), `${last} · ${rest}`];
+  return rest ? [...lines, rest] : lines;
+}
+
 /** A line of the table. */
 export type Item =
   | { kind: "head"; key: string; group: Group; open: boolean }
@@ -231,7 +255,7 @@ export type Item =
 export function itemsOf(
   list: Group[],
   closed: ReadonlySet<string>,
-  open: { term: number; related: Related[]; more: number } | null,
+  open: { term: number; about: string[]; related: Related[] | null; more: number } | null,
 ): Item[] {
   const items: Item[] = [];
   for (const group of list) {
@@ -241,6 +265,8 @@ export function itemsOf(
     for (const term of group.terms) {
       items.push({ kind: "term", key: `t${term}`, term });
       if (open?.term !== term) continue;
+      for (const [i, text] of open.about.entries()) items.push({ kind: "note", key: `t${term}-about${i}`, text });
+      if (!open.related) continue;
       for (const related of open.related)
         items.push({ kind: "related", key: `t${term}-${related.term}`, term: related.term, related });
       const text = open.related.length === 0 ? "no rule holds for nearly the same, or for none of the same rows" : "";

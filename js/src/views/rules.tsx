@@ -15,6 +15,7 @@ const TITLES: Record<Picture["kind"], string> = {
   surrogate: "Rules that imitate the model",
   outcome: "Rules of the outcome",
 };
+const WAITS = ["ask", "failed", "stopped"]; // its own line says what to do
 const ABOUT =
   "RuleFit (Friedman & Popescu 2008): a sum of rules and linear terms, chosen by the lasso. A rule adds its coefficient where it holds.";
 
@@ -23,7 +24,7 @@ export function Rules({ ui }: { ui: Ui }) {
   const state = useMemo(() => new RulesState(ui), [ui]);
   const picture = useValue(() => state.picture.value);
   const message = useValue(() => store.messages.value.rules);
-  const old = useValue(() => state.picture.value?.output !== store.public.output.value);
+  const old = useValue(() => state.picture.value?.output !== store.public.output.value || state.subject.value !== "");
   return (
     <Panel
       ui={ui}
@@ -71,21 +72,31 @@ function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
   const at = draft ?? path?.at ?? 0;
   // The slider stays where the hand has put it until these terms are there.
   useLayoutEffect(() => setDraft((step) => (step === path?.at ? null : step)), [p.id]);
-  const text = says(p, path ? path.explained[at] : (p.fidelity ?? Number.NaN));
+  const wanted = useValue(() => state.subject.value);
+  const fitting = useValue(
+    () => state.subject.value !== "" && !WAITS.includes(store.pictures.rules.value?.status?.state ?? ""),
+  );
+  const text = fitting ? "Fitting rules" : says(p, path ? path.explained[at] : (p.fidelity ?? Number.NaN));
+  const described = wanted || (p.kind === "outcome" ? "outcome" : "model");
   const subject = (to: "model" | "outcome") => (
     <button
       type="button"
       class="pdpw-toggle"
-      aria-pressed={(p.kind === "outcome") === (to === "outcome")}
+      aria-pressed={described === to}
       data-testid={`rules-${to}`}
-      onClick={() => void store.ask("terms", { subject: to })}
+      onClick={() => void state.describe(to)}
     >
       of the {to}
     </button>
   );
   return (
     <>
-      <span class="pdpw-muted pdpw-rules-says" data-testid="rules-says" title={`${text} (${p.of}; ${p.describes})`}>
+      <span
+        class="pdpw-muted pdpw-rules-says"
+        role="status"
+        data-testid="rules-says"
+        title={fitting ? text : `${text} (${p.of}; ${p.describes})`}
+      >
         {text}
       </span>
       {live && p.more !== null && (
@@ -227,7 +238,7 @@ function Row({ state, p }: { state: RulesState; p: Picture }) {
         <button
           type="button"
           data-testid="rules-row-seen"
-          title="The row whose curve was under the pointer last"
+          title={`Why row ${seen.label}: its curve was under the pointer last`}
           onClick={() => {
             setTyped("");
             void state.explain({ row: seen.row });

@@ -3,6 +3,7 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { count } from "../geometry/format";
 import {
+  aboutTerm,
   type Column,
   clicked,
   type Filters,
@@ -33,7 +34,10 @@ export class RulesState {
   readonly closed = signal<ReadonlySet<string>>(new Set());
   /** The rules that made the selection, by their texts, and the selection that they made. */
   readonly chosen = signal<{ texts: string[]; selection: string }>({ texts: [], selection: "" });
-  readonly open = signal<{ of: number; term: number; related: Related[]; more: number } | null>(null);
+  /** The rule that is read more closely; its relatives are null while they are not known. */
+  readonly open = signal<{ of: number; term: number; related: Related[] | null; more: number } | null>(null);
+  /** What is described next, while its rules are not there; "" for what the picture shows. */
+  readonly subject = signal<"" | "model" | "outcome">("");
   readonly row = signal<RowReply | null>(null);
   /** The sampled row that was under the pointer last, by its position in the sample; -1 before. */
   readonly seen = signal(-1);
@@ -74,12 +78,17 @@ export class RulesState {
       return p && terms ? groups(this.order.value, this.grouping.value, p, terms) : [];
     });
     this.items = computed(() => {
-      const open = this.open.value;
-      return itemsOf(this.groups.value, this.closed.value, open?.of === this.picture.value?.id ? open : null);
+      const [open, p, terms] = [this.open.value, this.picture.value, this.terms.value];
+      const read = open && p && terms && open.of === p.id ? { ...open, about: aboutTerm(p, terms, open.term) } : null;
+      return itemsOf(this.groups.value, this.closed.value, read);
     });
     ui.watch(() => {
       const { row } = ui.hover.value;
       if (row >= 0) this.seen.value = row;
+    });
+    ui.watch(() => {
+      const p = this.picture.value;
+      if (p && (p.kind === "outcome") === (this.subject.value === "outcome")) this.subject.value = "";
     });
     // Of other terms the row is explained anew.
     ui.watch(() => {
@@ -137,9 +146,17 @@ export class RulesState {
     }
     const text = terms.texts[term];
     const before = this.chosen.peek().selection === store.selection.peek().text ? this.chosen.peek().texts : [];
+    this.open.value = { of: p.id, term, related: null, more: 0 };
     if (this.live) void this.relate(p.id, term);
     const done = p.as_seen ? await store.ask("query", { text, op }) : await store.ask("rule", { of: p.id, term, op });
-    if (done === undefined) return;
+    if (done === undefined) {
+      // Said where the person clicked.
+      const message = store.messages.peek().selection ?? "";
+      store.say("selection", "");
+      store.say("rules", message);
+      return;
+    }
+    store.say("rules", "");
     const others = before.filter((other) => other !== text);
     const texts = op === "replace" ? [text] : op === "add" ? [...others, text] : others;
     const { n, text: selection } = store.selection.peek();
@@ -147,10 +164,19 @@ export class RulesState {
     spoken.value = `${terms.labels[term]}: ${count(n)} rows selected`;
   }
 
+  /** Has the rules of the model or of the outcome fitted. */
+  async describe(subject: "model" | "outcome"): Promise<void> {
+    this.subject.value = subject;
+    this.ui.spoken.value = "Fitting rules";
+    const done = await this.ui.store.ask("terms", { subject });
+    if (done === undefined) this.subject.value = "";
+  }
+
   /** Looks up which rules one has to be read with. */
   async relate(of: number, term: number): Promise<void> {
     const found = await this.ui.store.ask("overlap", { of, term });
-    if (found) this.open.value = { of, ...(found as { term: number; related: Related[]; more: number }) };
+    if (found && this.open.peek()?.term === term)
+      this.open.value = { of, ...(found as { term: number; related: Related[]; more: number }) };
   }
 
   /** Reads the rules for one row. */

@@ -13,6 +13,8 @@ import type { RulesState } from "./rulesstate";
 import type { Ui } from "./ui";
 
 const NARROW = 760;
+const WIDE = 1150; // below it the term has the room of what an opened rule says, too, and two rows
+const LEAST: Column[] = ["inside", "outside", "conditions"];
 const SPARE = 6; // lines beyond both ends
 
 interface Head {
@@ -65,7 +67,7 @@ function headsOf(p: Picture, row: string | null): Head[] {
       by: "selection",
       name: "selection",
       width: "7em",
-      about: `Over the ${count(p.selection.n)} selected rows: importance (mean distance from the average term, the largest is 100), and the share that it holds for`,
+      about: `Among the ${count(p.selection.n)} selected rows: how important the term is (the most important has 100), then the share of them that it holds for`,
     },
     known(p.inside)
       ? { by: "inside", name: "mean in", width: "4.8em", about: `Mean of ${what} where the rule holds` }
@@ -73,7 +75,7 @@ function headsOf(p: Picture, row: string | null): Head[] {
     known(p.outside)
       ? { by: "outside", name: "out", width: "4.8em", about: `Mean of ${what} where it does not` }
       : null,
-    { by: "conditions", name: "len", width: "3em", about: "Number of conditions" },
+    { by: "conditions", name: "conditions", width: "5.6em", about: "Number of conditions" },
   ];
   return all.filter((head): head is Head => head !== null);
 }
@@ -98,11 +100,12 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
     return () => observer.disconnect();
   }, []);
   const narrow = box.width < NARROW;
-  const line = (narrow ? 44 : 26) * (large ? 1.4 : 1);
+  const wide = box.width >= WIDE;
+  const line = (wide ? 26 : 44) * (large ? 1.4 : 1);
   const headHeight = 26 * (large ? 1.4 : 1);
   const first = Math.max(0, Math.floor(top / line) - SPARE);
   const last = Math.min(items.length, Math.ceil((top + box.height) / line) + SPARE);
-  const heads = headsOf(p, row);
+  const heads = headsOf(p, row).filter(({ by }) => wide || narrow || !LEAST.includes(by));
   const position = items.findIndex((item) => item.key === active);
   const scale = scaleOf(p);
 
@@ -152,9 +155,10 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
       data-testid="rules-table"
       data-lines={items.length}
       data-narrow={narrow}
+      data-lines-of={wide ? 1 : 2}
       style={{
         "--pdpw-cols": heads.map((head) => head.width).join(" "),
-        maxHeight: `${headHeight + (narrow ? 8 : 12) * line}px`,
+        maxHeight: `${headHeight + (wide ? 12 : 8) * line}px`,
       }}
       onKeyDown={onKeyDown}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
@@ -228,7 +232,12 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
             );
           if (item.kind === "note")
             return (
-              <div key={item.key} {...common} class="pdpw-rules-related pdpw-muted" data-testid="rules-note">
+              <div
+                key={item.key}
+                {...common}
+                class="pdpw-rules-related pdpw-muted"
+                data-testid={item.key === "note" ? "rules-note" : "rules-about"}
+              >
                 <div role="gridcell" aria-colspan={heads.length}>
                   {item.text}
                 </div>
