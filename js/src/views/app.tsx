@@ -41,12 +41,50 @@ class Guard extends Component<{ children: ComponentChildren }, { error: string |
   }
 }
 
+/** What is above and around a node, and how far it is scrolled. */
+function scrolled(node: Element): [Element, number][] {
+  const found: [Element, number][] = [];
+  let at: Element | null | undefined = node;
+  while (at) {
+    found.push([at, at.scrollTop]);
+    at = at.parentElement ?? (at.getRootNode() as Partial<ShadowRoot>).host;
+  }
+  return found;
+}
+
+/** A part that fills the page is in view from its top; afterwards the page is where it was. */
+function useStay(ui: Ui, full: string): void {
+  const before = useRef<[Element, number][]>([]);
+  useLayoutEffect(
+    () =>
+      ui.watch(() => {
+        // Before anything is drawn: a page that gets shorter scrolls.
+        if (ui.full.value !== "" && before.current.length === 0) before.current = scrolled(ui.root);
+      }),
+    [ui],
+  );
+  useLayoutEffect(() => {
+    if (full !== "") {
+      ui.root.querySelector(`[data-testid=full-${full}]`)?.scrollIntoView({ block: "nearest" });
+      return;
+    }
+    const places = before.current;
+    before.current = [];
+    const back = () => {
+      for (const [node, top] of places) node.scrollTop = top;
+    };
+    back();
+    if (places.length > 0) requestAnimationFrame(back); // canvases have their height again
+  }, [ui, full]);
+}
+
 export function App({ ui }: { ui: Ui }) {
   const { store, parts } = ui;
   const message = useValue(() => store.messages.value.page);
   const panels = useValue(() => store.public.panels.value);
   const full = useValue(() => ui.full.value);
   const sizes = useValue(() => ui.sizes.value);
+  useStay(ui, full);
   // What a view is asked for it shows; the page as a whole shows what Python says.
   const shown = (name: string) => (parts ? parts.includes(name) : panels.includes(name));
   const part = (name: string) => !parts || parts.includes(name);

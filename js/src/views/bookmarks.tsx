@@ -81,6 +81,8 @@ export function Bookmarks({ ui }: { ui: Ui }) {
             aria-label="Name of the selection"
             maxLength={80}
             value={name}
+            onFocus={(event) => event.currentTarget.select()}
+            onClick={(event) => typed === null && event.currentTarget.select()}
             onInput={(event) => setTyped(event.currentTarget.value)}
             onKeyDown={keys(keep, () => setTyped(null))}
           />

@@ -173,18 +173,17 @@ export function SelectionBar({ ui }: { ui: Ui }) {
             redo
           </button>
         </span>
-        {(active || marks > 0) && (
-          <button
-            type="button"
-            class="pdpw-toggle"
-            aria-expanded={listed}
-            data-testid="bookmarks-open"
-            title="Give the selection a name, or go back to one that has"
-            onClick={() => setListed(!listed)}
-          >
-            bookmarks{marks > 0 ? ` ${marks}` : ""}
-          </button>
-        )}
+        <button
+          type="button"
+          class="pdpw-toggle"
+          aria-expanded={listed}
+          data-testid="bookmarks-open"
+          disabled={!active && marks === 0 && !listed}
+          title="Give the selection a name, or go back to one that has"
+          onClick={() => setListed(!listed)}
+        >
+          name / bookmarks{marks > 0 ? ` ${marks}` : ""}
+        </button>
         <fieldset class="pdpw-modes">
           <legend class="pdpw-hidden">What a brush does</legend>
           {MODES.map(([op, name, title]) => (
