@@ -5,11 +5,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold, PredefinedSplit, ShuffleSplit
 
 from pdp_widgets import RuleFitClassifier, RuleFitRegressor
 from pdp_widgets.inputs import FeatureTable, InputError
 from pdp_widgets.inputs.rows import row_weights
+from pdp_widgets.rulefit import RuleSet
 from pdp_widgets.rulefit.logistic import LogisticFits
 
 
@@ -134,3 +136,33 @@ def test_no_penalty_on_classes_ends_after_a_few_looks():
         found = RuleFitClassifier(max_rules=60, alphas=[0.0], cv=10, random_state=0).fit(X, y)
     assert np.isfinite(found.decision_function(X)).all()
     assert max(np.bincount(steps)) < 20
+
+
+@pytest.mark.parametrize("base", [1.0, 2.0**53])
+def test_columns_that_are_all_but_constant_have_rules_and_no_line(base):
+    X, y = data()
+    X = pd.DataFrame({"a": base * (1 + np.finfo(float).eps * (2 * (X.a > 0) + (X.b > 0)))})
+    found = model().fit(X, y)
+    assert [term.text for term in found.ruleset_.terms] != ["a"]
+    assert np.corrcoef(found.predict(X), y)[0, 1] > 0.9
+    back = RuleSet.from_frame(found.ruleset_.to_frame())
+    np.testing.assert_allclose(back.predict(X)[0], found.predict(X), rtol=1e-12)
+
+
+def test_fewer_terms_than_the_given_penalties_leave_are_refused():
+    found = model(alphas=[1e-6]).fit(*data())
+    fewest = len(found.ruleset_)
+    assert fewest > 1
+    assert len(found.with_n_terms(fewest).ruleset_) == fewest
+    with pytest.raises(InputError, match=f"no fewer than {fewest}"):
+        found.with_n_terms(fewest - 1)
+
+
+def test_one_class_is_named_as_the_caller_knows_it():
+    with pytest.raises(InputError, match="one class only, 'ill'"):
+        RuleFitClassifier().fit(data()[0], np.repeat("ill", 100))
+
+
+def test_a_row_of_an_unfitted_model_is_not_explained():
+    with pytest.raises(NotFittedError):
+        model().explain_row(data()[0], 0)

@@ -260,7 +260,8 @@ class _RuleFit(TransformerMixin, BaseEstimator):
         """Return what each term adds to the prediction of one row of X; see ``rulefit.row.explain_row``."""
         from .row import explain_row
 
-        return explain_row(self.ruleset_, row, self._rows(X))
+        rows = self._rows(X)
+        return explain_row(self.ruleset_, row, rows)
 
     def stability(self, X: Any, y: Any, **options: Any) -> Stability:
         """Return how often each term comes back when the model is fitted to other samples of its rows; see ``rulefit.stability``."""
@@ -309,12 +310,17 @@ class _RuleFit(TransformerMixin, BaseEstimator):
         Raises
         ------
         InputError
-            For a number below 0.
+            For a number below 0, and where the largest penalty that was given leaves more.
         """
         if not _is_whole(n_terms) or n_terms < 0:
             raise InputError(f"n_terms={n_terms!r}; expected a whole number, 0 or more")
-        fitting = np.flatnonzero(self.n_terms_on_path_ <= n_terms)
-        return self.at_step(int(fitting[-1]) if len(fitting) else 0)
+        on_path = self.n_terms_on_path_
+        fitting = np.flatnonzero(on_path <= n_terms)
+        if not len(fitting):
+            raise InputError(
+                f"n_terms={n_terms!r}; the path has no fewer than {on_path.min()}: add larger alphas to it"
+            )
+        return self.at_step(int(fitting[-1]))
 
 
 _PARAMETERS = """
@@ -501,7 +507,7 @@ class RuleFitClassifier(ClassifierMixin, _RuleFit):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"y holds one class only, {self.classes_[0]!r}; a classifier needs two or more")
+            raise InputError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
         weights = self._weights(sample_weight, X)
         if self.class_weight is not None:
             of_class = compute_sample_weight(self.class_weight, y)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["linear_terms", "weighted_limits"]
 
+LEAST_SPREAD = 1e-10
+"""Least standard deviation of a term, as a share of its largest value: with less, sums are what rounding makes of them."""
+
 
 def linear_terms(
     table: Table,
@@ -31,7 +34,7 @@ def linear_terms(
     A number is clipped at its weighted quantiles, unless it has only two values, or clipping would leave one: a rare flag
     stays a flag. A missing value counts as the weighted mean of the clipped ones. A category has an indicator for each
     level (of two levels for the second only), and one for missing values where there are some. What is constant on the
-    rows that have weight gives no term.
+    rows that have weight, or all but constant for the digits that numbers have, gives no term.
 
     Parameters
     ----------
@@ -82,7 +85,7 @@ def linear_terms(
             with np.errstate(over="ignore", invalid="ignore"):  # what has no finite spread gives no term
                 mean = float(shares @ values)
                 sd = float(np.sqrt(shares @ (values - mean) ** 2))
-            if np.isfinite(sd) and sd > 0 and weighed.min() < weighed.max():
+            if np.isfinite(sd) and sd > LEAST_SPREAD * np.abs(weighed).max() and weighed.min() < weighed.max():
                 terms.append(replace(term, mean=mean, sd=sd))
                 columns.append(values)
     return tuple(terms), np.column_stack(columns) if columns else np.empty((rows.n_rows, 0))

@@ -91,7 +91,7 @@ def feature_sd(table: FeatureTable, names: tuple[str, ...], share: np.ndarray) -
         if observed.kind != "category" and weight.sum() > 0:
             values = observed.codes[finite]
             weight = weight / weight.sum()
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 sd = float(np.sqrt(weight @ (values - weight @ values) ** 2))
             if np.isfinite(sd):
                 found[name] = sd
