@@ -240,6 +240,9 @@ describe("without a kernel", () => {
     await store.ask("undo", {});
     expect(store.selection.value.text).toBe("");
     await store.ask("query", { text: "temp > 3" });
+    expect(store.selection.value.text).toBe("temp > 3");
+    await store.ask("query", { text: "season == 'winter'" });
+    expect(store.selection.value.text).toBe("temp > 3");
     expect(store.messages.value.selection).toContain("needs Python");
     store.set("feature", "season");
     expect(store.public.feature.value).toBe("temp");

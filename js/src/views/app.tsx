@@ -70,11 +70,13 @@ function useStay(ui: Ui, full: string): void {
     }
     const places = before.current;
     before.current = [];
-    const back = () => {
-      for (const [node, top] of places) node.scrollTop = top;
+    const back = (those: [Element, number][]) => {
+      for (const [node, top] of those) node.scrollTop = top;
     };
-    back();
-    if (places.length > 0) requestAnimationFrame(back); // canvases have their height again
+    back(places);
+    // Where canvases do not have their height again yet.
+    const short = places.filter(([node, top]) => Math.abs(node.scrollTop - top) > 1);
+    if (short.length > 0) requestAnimationFrame(() => back(short));
   }, [ui, full]);
 }
 
