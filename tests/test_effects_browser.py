@@ -46,9 +46,10 @@ PICTURE = """([changes, index]) => {
     if (changes.groups) {
         effects.by = changes.by;
         effects.groups = {
-            by: changes.by, selected: false, codes: {...packed(Array.from({length: m}, (_, i) => i % changes.groups))},
+            by: changes.by, selected: changes.selected === true, codes: {...packed(Array.from({length: m}, (_, i) => i % changes.groups))},
             levels: Array.from({length: changes.groups}, (_, g) => ({
                 label: `group ${g}`, condition: `season == '${g}'`, n: 100 + g, x: null, values: moved(10 * g - 15),
+                thin: x.map(() => Number(g === changes.thin)),
             })),
         };
     }
@@ -162,14 +163,20 @@ def painted(stub: Stub, layer: int = 0) -> int:
 
 def has_colour(stub: Stub, rgb: tuple[int, int, int], layer: int = 1) -> bool:
     """Whether a colour is drawn somewhere."""
-    return bool(
+    return ink(stub, rgb, layer) > 0
+
+
+def ink(stub: Stub, rgb: tuple[int, int, int], layer: int = 1) -> int:
+    """How many pixels have a colour."""
+    return int(
         stub.page.evaluate(
             """([rgb, layer]) => {
                 const canvas = stub.widgets[0].el.querySelectorAll('[data-testid=curves] canvas')[layer];
                 const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                let found = 0;
                 for (let i = 0; i < data.length; i += 4)
-                    if (data[i + 3] === 255 && rgb.every((v, c) => Math.abs(data[i + c] - v) < 4)) return true;
-                return false;
+                    found += data[i + 3] === 255 && rgb.every((v, c) => Math.abs(data[i + c] - v) < 4) ? 1 : 0;
+                return found;
             }""",
             [list(rgb), layer],
         )
@@ -250,6 +257,24 @@ def test_groups_have_a_curve_each_in_hues_that_are_not_the_selections(stub: Stub
     select.select_option("")
     assert saved(stub)["by"] == ""
     assert overlays(stub) == []
+
+
+def test_a_group_is_dashed_where_few_of_its_rows_are_and_says_when_it_is_of_the_selected(stub: Stub) -> None:
+    opened(stub, by="season")
+    effects(stub, groups=4, by="season")
+    assert len(overlays(stub)) == 4
+    solid = ink(stub, (0x00, 0x9E, 0x73))
+    others = ink(stub, (0xD5, 0x5E, 0x00))
+    effects(stub, groups=4, by="season", thin=0)
+    assert len(overlays(stub)) == 4
+    assert 0.3 * solid < ink(stub, (0x00, 0x9E, 0x73)) < 0.8 * solid  # dashes and gaps are as long
+    assert ink(stub, (0xD5, 0x5E, 0x00)) == pytest.approx(others, rel=0.1)
+    assert "few rows near this value in group 0" in readout(stub)
+    effects(stub, groups=4, by="season", selected=True)
+    text = readout(stub)
+    assert "group 0, selected" in text
+    assert "n 100" in text
+    assert "few rows" not in text
 
 
 def test_a_condition_as_groups_is_an_option_of_its_own(stub: Stub) -> None:

@@ -285,6 +285,10 @@ def test_partners_of_the_focused_feature_are_sorted_and_follow_the_focus(stub: S
     partner.nth(1).click()
     assert saved(stub, "pair", "feature") == [["pair", ["temp", "humidity"]]]
     assert partner.nth(1).get_attribute("aria-pressed") == "true"
+    starts = partner.evaluate_all(
+        "nodes => nodes.map(n => n.querySelector('.pdpw-strength').getBoundingClientRect().left)"
+    )
+    assert max(starts) - min(starts) < 0.5, "bars are compared, that of the pair on screen, too"
     stub.page.locator("[data-testid=feature][data-name=season]").click()
     assert partner.evaluate_all(names)[0] == "weather"
     stub.page.locator("[data-testid=feature][data-name=workday]").click()
