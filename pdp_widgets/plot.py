@@ -119,7 +119,7 @@ def _surface(content: Surface, ax: Axes) -> None:
 def _cells(content: Surface, values: np.ndarray, colours: tuple[str, ...], ax: Axes, **limits: Any) -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    colour = LinearSegmentedColormap.from_list("pdp_widgets", colours)
+    colour = LinearSegmentedColormap.from_list("pdp_widgets", list(colours))
     x, y = _edges(_places(content.x)), _edges(_places(content.y))
     return ax.pcolormesh(x, y, np.ma.masked_invalid(values.T), cmap=colour, **limits)
 
