@@ -123,7 +123,7 @@ class TestDistributions:
         assert not [
             name
             for name in names
-            if re.search(r"node_modules|__pycache__|\.ipynb_checkpoints|\.git/|screenshots", name)
+            if re.search(r"node_modules|__pycache__|\.ipynb_checkpoints|\.git/|screenshots/", name)
         ]
 
     def test_wheel_has_the_package_the_bundle_and_the_notebooks_and_nothing_else(
