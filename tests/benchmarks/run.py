@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import imports  # noqa: F401 - enters its measurements
 import measure  # noqa: F401 - before numpy, whose settings it mends
 import numpy as np
 import pairs  # noqa: F401 - enters its measurements
