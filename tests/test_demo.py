@@ -187,3 +187,36 @@ def test_exported_page_works_from_disk_without_network(exported: Path, browser: 
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert exported.stat().st_size < 5_000_000
     context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="stops Voila with a signal")
+def test_demo_serves_the_quickstart_as_a_dashboard(tmp_path: Path) -> None:
+    pytest.importorskip("voila")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path / "log"
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            [*COMMAND, "demo", "--voila", "--no-browser", "--port", str(port), "--folder", str(tmp_path / "books")],
+            cwd=tmp_path, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=ENVIRONMENT,
+        )  # fmt: skip
+    try:
+        end = time.monotonic() + 120
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=90) as answer:
+                    page = answer.read().decode("utf-8")
+                break
+            except urllib.error.HTTPError:
+                raise
+            except urllib.error.URLError:
+                assert server.poll() is None, log.read_text()
+                assert time.monotonic() < end, log.read_text()
+                time.sleep(0.2)
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(30)
+    assert "application/vnd.jupyter.widget-view+json" in page
+    assert "ModuleNotFoundError" not in page
