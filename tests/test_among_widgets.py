@@ -130,7 +130,8 @@ class TestWarnings:
         )
         loading.loader.start()
         assert loading.loader.wait(120)
-        loading.loader._thread.join(120)  # the compiler catches warnings, too, and Python catches them for all threads at once
+        # The compiler catches warnings, too, and Python catches them for all threads at once.
+        loading.loader._thread.join(120)
         right = sums.TreeSums.predict
         monkeypatch.setattr(sums.TreeSums, "predict", lambda self, rows: right(self, rows) + 1)
         X = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 7})
