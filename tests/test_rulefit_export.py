@@ -14,7 +14,7 @@ from rulefit_tools import HOSTILE, odd_rules, odd_table, reference
 
 from pdp_widgets.inputs import InputError
 from pdp_widgets.inputs.conditions import Levels, Missing, Range
-from pdp_widgets.rulefit import Linear, Rule, RuleSet
+from pdp_widgets.rulefit import Linear, Rule, RuleFitRegressor, RuleSet
 
 KINDS = {
     "regression": {},
@@ -308,10 +308,44 @@ def test_sql_refuses_what_it_cannot_say():
 def test_text_says_the_sum():
     X = pd.DataFrame({"temp": [0.0, 10.0, 20.0, 30.0], "w": list("ABAB")})
     rules = RuleSet([Linear("temp", 5, 25), Rule.of("temp > 5 & w == 'A'", X)], [0.5, -30.0], 7.0).with_support(X)
-    assert rules.to_text() == "prediction =\n  7\n  - 30 if temp > 5 & w = A\n  + 0.5 * temp (5 to 25)\n"
+    assert rules.to_text() == (
+        "prediction =\n  7\n  - 30 if temp > 5 & w = A\n  + 0.5 * temp (5 to 25, missing as 0)\n"
+    )
     several = RuleSet([Linear("temp")], [[1.0], [0.0]], [1, 2], outputs=["a", "b"])
-    assert several.to_text() == "a =\n  1\n  + 1 * temp\n\nb =\n  2\n"
+    assert several.to_text() == "a =\n  1\n  + 1 * temp (missing as 0)\n\nb =\n  2\n"
     assert several.to_text(output="b") == "b =\n  2\n"
+
+
+def test_text_and_markdown_alone_predict_the_same():
+    """Read back with no help of the package but its reader of conditions."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"temp": rng.normal(20, 7, 200), "hum": rng.uniform(0, 100, 200)})
+    X.loc[::9, "temp"] = np.nan
+    y = 2.0 * X["temp"].fillna(3) + 30 * (X["hum"] > 60) + rng.normal(size=200)
+    model = RuleFitRegressor(max_rules=100, random_state=0).fit(X, y)
+    rules = model.ruleset_
+
+    def value(label):
+        line = re.fullmatch(r"(\w+) \((?:(\S+) to (\S+), )?missing as (\S+)\)", label)
+        if line is None:
+            parts = [part.split(" or missing") for part in label.split(" & ")]
+            texts = [f"({p[0]}" + (f" | {re.search('[a-z]+', p[0])[0]}.isna())" if len(p) > 1 else ")") for p in parts]
+            return Rule.of(" & ".join(texts).replace("≤", "<=").replace("≥", ">="), X).mask(X)
+        low, high = (float(line[k]) if line[k] else sign * np.inf for k, sign in ((2, -1), (3, 1)))
+        return X[line[1]].fillna(float(line[4])).clip(low, high)
+
+    total = 0.0
+    for line in rules.to_text().splitlines()[1:]:
+        found = re.fullmatch(r"  (?:([+-]) )?(\S+?)(?: (?:\*|if) (.*))?", line)
+        amount = float(found[2]) * (-1 if found[1] == "-" else 1)
+        total = total + amount * (1 if found[3] is None else value(found[3]))
+    np.testing.assert_allclose(total, model.predict(X), rtol=1e-12)
+
+    table = 0.0
+    for line in rules.to_markdown().splitlines()[4:]:
+        cells = [re.sub(r"\\(.)", r"\1", html.unescape(cell)).strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        table = table + float(cells[1]) * (1 if cells[0] == "intercept" else value(cells[0]))
+    np.testing.assert_allclose(table, model.predict(X), rtol=1e-12)
 
 
 def test_csv_file(tmp_path):
