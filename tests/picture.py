@@ -17,7 +17,7 @@ def main() -> None:
         chromium = find_chromium(playwright)
         assert chromium, "no Chromium found"
         browser = launch(playwright, chromium)
-        page = browser.new_page(viewport={"width": 1240, "height": 1100}, device_scale_factor=1.25)
+        page = browser.new_page(viewport={"width": 1500, "height": 2000})
         notebook = lab.open(page, REPOSITORY / "notebooks" / "quickstart.ipynb")
         notebook.command("application:toggle-left-area")
         notebook.run_all()
@@ -26,6 +26,7 @@ def main() -> None:
         page.wait_for_timeout(1500)  # the sparklines of all features
         widget.drag("histogram", (0.55, 0.4), (0.97, 0.5))
         notebook.wait_until("widget._split.get('exact')")
+        notebook.wait_until("widget._rules.get('status', {}).get('state') == 'done' and widget._rules.get('selection')")
         page.mouse.move(5, 5)
         page.wait_for_timeout(500)
         TARGET.parent.mkdir(parents=True, exist_ok=True)
