@@ -18,7 +18,7 @@ from pdp_widgets.rulefit import design as design_module
 from pdp_widgets.rulefit.active_set import quadratic_lasso
 from pdp_widgets.rulefit.design import Design
 from pdp_widgets.rulefit.lasso import SquaredFits
-from pdp_widgets.rulefit.select import OwnFold, Path, choose, fit_path, penalty_path
+from pdp_widgets.rulefit.select import OwnFold, Path, choose, fit_path
 
 REFERENCE = REPOSITORY.parent / "shared" / "oracles" / "rulefit"
 
@@ -88,7 +88,7 @@ def test_path_starts_at_the_smallest_penalty_without_terms():
     assert path.alphas[0] == pytest.approx(np.abs((Z - Z.mean(axis=0)).T @ (y - y.mean())).max() / len(y), rel=1e-12)
     assert path.n_terms()[0] == 0
     assert path.intercepts[0] == pytest.approx(y.mean())
-    assert penalty_path(design, y, alphas=[path.alphas[0] * 0.999]).n_terms()[0] >= 1
+    assert fit_path(design, y, alphas=[path.alphas[0] * 0.999]).n_terms()[0] >= 1
     assert (np.diff(path.alphas) < 0).all()
     assert path.losses.shape == (len(path.alphas), 0)
     assert np.isnan(path.loss_mean).all()
@@ -148,7 +148,7 @@ def test_signs_are_kept_and_the_rest_is_optimal(share):
     coef = path.coefficients.toarray()
     assert (coef[:, signs > 0] >= 0).all()
     assert (coef[:, signs < 0] <= 0).all()
-    assert (penalty_path(design, y, alphas=path.alphas).coefficients.toarray() * signs < 0).any()
+    assert (fit_path(design, y, alphas=path.alphas).coefficients.toarray() * signs < 0).any()
     assert path.n_terms()[0] == 0
     centred, target = Z - Z.mean(axis=0), y - y.mean()
 
@@ -180,7 +180,7 @@ def test_held_out_losses_are_those_of_separate_fits(weighted):
     path = fit_path(design, y, folds=folds, n_alphas=20)
     for index, (train, test) in enumerate(folds):
         alone = Design(masks[train], values[train], weights[train], 0.4 / design.factors)
-        fit = penalty_path(alone, y[train], alphas=path.alphas)
+        fit = fit_path(alone, y[train], alphas=path.alphas)
         Z = dense(design)[test]
         fitted = fit.intercepts + Z @ fit.coefficients.toarray().T
         losses = np.average((y[test][:, None] - fitted) ** 2, axis=0, weights=weights[test])
@@ -421,7 +421,7 @@ def test_reference_lasso(reference, which):
     alpha = path["lambda"][index]
     scaled = terms[f"coef_{which}"].to_numpy() / design.unscaled(np.ones(design.n_columns))
     theirs = objective(dense(design), y, np.ones(len(y)), alpha, intercept[f"coef_{which}"], scaled)
-    ours = penalty_path(design, y, alphas=[alpha])
+    ours = fit_path(design, y, alphas=[alpha])
     found = objective(dense(design), y, np.ones(len(y)), alpha, *ours.at(0))
     assert found <= theirs
     assert found == pytest.approx(theirs, rel=5e-5)

@@ -9,7 +9,7 @@ from scipy.special import expit
 from test_rulefit_solver import dense, folds_of, sample
 
 from pdp_widgets.rulefit.design import Design
-from pdp_widgets.rulefit.select import OwnFold, fit_path, penalty_path
+from pdp_widgets.rulefit.select import OwnFold, fit_path
 
 
 def classes(y, seed=0):
@@ -96,7 +96,7 @@ def test_signs_are_kept_and_the_rest_is_optimal():
     signs = rng.choice([-1, 0, 1], Z.shape[1])
     path = fit_path(design, y, family="logistic", monotone=signs, n_alphas=25)
     assert not (path.coefficients.toarray() * signs < 0).any()
-    assert (penalty_path(design, y, family="logistic", alphas=path.alphas).coefficients.toarray() * signs < 0).any()
+    assert (fit_path(design, y, family="logistic", alphas=path.alphas).coefficients.toarray() * signs < 0).any()
     Z -= Z.mean(axis=0)
 
     def split(both, alpha):
@@ -155,7 +155,7 @@ def test_held_out_losses_are_those_of_separate_fits(weighted):
     path = fit_path(design, y, family="logistic", folds=folds, n_alphas=25)
     for index, (train, test) in enumerate(folds):
         alone = Design(masks[train], values[train], weights[train], 0.4 / design.factors)
-        fit = penalty_path(alone, y[train], family="logistic", alphas=path.alphas)
+        fit = fit_path(alone, y[train], family="logistic", alphas=path.alphas)
         p = expit(fit.intercepts + dense(design)[test] @ fit.coefficients.toarray().T)
         losses = -np.average(np.where(y[test][:, None] == 1, np.log(p), np.log1p(-p)), axis=0, weights=weights[test])
         np.testing.assert_allclose(path.losses[:, index], losses, rtol=1e-6)

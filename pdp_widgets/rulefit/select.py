@@ -199,21 +199,6 @@ def fit_path(
     )
 
 
-def penalty_path(
-    design: Design, y: np.ndarray, *, alphas: np.ndarray, family: Family = "squared", monotone: np.ndarray | None = None
-) -> Path:
-    """Fit at given penalties, without any choice among them: see ``fit_path``.
-
-    Examples
-    --------
-    >>> from pdp_widgets.rulefit.design import Design
-    >>> path = penalty_path(Design([[True], [True], [False], [False]]), [3.0, 5.0, 0.0, 0.0], alphas=[1.0, 0.5])
-    >>> path.intercepts, path.coefficients.toarray().ravel()
-    (array([2., 1.]), array([0., 2.]))
-    """
-    return fit_path(design, y, family=family, alphas=alphas, monotone=monotone)
-
-
 def choose(alphas: np.ndarray, losses: np.ndarray, selection: Selection, weights: np.ndarray | None = None) -> int:
     """Return the index of the penalty that held-out losses speak for.
 
