@@ -470,3 +470,14 @@ def test_explain_needs_no_jupyter():
         "assert not {'ipywidgets', 'anywidget', 'bqplot', 'IPython'} & set(sys.modules), sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_names_load_neither_sklearn_nor_scipy():
+    """They take a second and come with the model, if at all."""
+    code = (
+        "import sys; from pdp_widgets import Explainer, PDPWidget; "
+        "loaded = {'sklearn', 'scipy', 'numba', 'bqplot', 'matplotlib'} & set(sys.modules); assert not loaded, loaded; "
+        "import numpy as np; Explainer(lambda X: X[:, 0], np.eye(3)).partial_dependence('x0'); "
+        "assert 'sklearn' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import is_classifier
 
 from .errors import InputError, PredictionError, unknown_name
 
@@ -234,7 +233,11 @@ def _native_booster(model: Any) -> Callable[[Any], Any] | None:
 def _is_classifier(model: Any) -> bool:
     if callable(getattr(model, "predict_proba", None)):
         return True
-    return hasattr(model, "__sklearn_tags__") and bool(is_classifier(model))
+    if not hasattr(model, "__sklearn_tags__"):
+        return False
+    from sklearn.base import is_classifier  # a second to load, which models without tags never ask for
+
+    return bool(is_classifier(model))
 
 
 def _as_outputs(answer: Any, n_rows: int, classes: list[Any] | None) -> tuple[np.ndarray, list[Any] | None]:

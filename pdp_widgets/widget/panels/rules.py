@@ -1,7 +1,7 @@
 """The rules panel: what the model does, or what is seen in the outcome, as a short sum of rules.
 
 A fit takes seconds at a stretch, so it runs in a thread of its own; the widget's worker asks for the predictions it needs and looks
-now and then whether it is done. What the page gets is made in ``rules_reading``.
+now and then whether it is done. What the page gets is made in ``rules_reading``, which is loaded with RuleFit when rules are there.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from pdp_widgets.compute.worker import Worker
 from pdp_widgets.inputs import InputError
 
 from .panel import Panel, View
-from .rules_reading import Reading, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from pdp_widgets.explain.rules import Rules
+
+    from .rules_reading import Reading, Sums
 
 __all__ = ["ROWS", "RulesPanel"]
 
@@ -175,6 +176,8 @@ class RulesPanel(Panel):
         if key not in self._readings:
             if what in self._steps:
                 found = found.at_step(self._steps[what])
+            from .rules_reading import Reading
+
             self._serial += 1
             self._readings[key] = Reading(self._serial, found, self.explainer, output, step)
             while len(self._readings) > _KEPT:
