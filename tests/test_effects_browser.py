@@ -412,6 +412,21 @@ def test_hints_are_dismissed_until_the_feature_changes(stub: Stub) -> None:
     assert lines.count() == 2
 
 
+def test_a_curve_per_group_says_what_it_is_not_and_leads_to_the_other_answer(stub: Stub) -> None:
+    opened(stub, by="season")
+    effects(stub, groups=4, by="season")
+    assert "To change season alone, in every row" in stub.text("groups-reading")
+    click(stub, "groups-pair")
+    assert saved(stub)["pair"] == ["temp", "season"]
+    assert "heatmap" in saved(stub)["panels"]
+    stub.page.get_by_label("Dismiss: about curves by season").click()
+    assert stub.page.get_by_test_id("groups-reading").count() == 0
+    # A condition is no feature that could be set.
+    stub.call("set", "by", "hour < 7")
+    effects(stub, groups=2, by="hour < 7")
+    assert stub.page.get_by_test_id("groups-reading").count() == 0
+
+
 def test_regions_select_and_split(stub: Stub) -> None:
     opened(stub)
     effects(stub, hints=HINTS)
@@ -483,8 +498,8 @@ def test_a_recorded_page_draws_it_all_and_says_what_needs_python(stub: Stub) -> 
     )
     page = stub.page.locator(".host").nth(1)
     page.locator("[data-testid=curves][data-overlays='group-0,group-1,group-2']").wait_for()
-    assert page.locator("[data-testid=hints] li").count() == 2
-    for testid in ("effect-ale", "by", "color-by"):
+    assert page.locator("[data-testid=hints] li").count() == 3  # and what a curve per group is not
+    for testid in ("effect-ale", "by", "color-by", "groups-pair"):
         control = page.get_by_test_id(testid)
         assert control.is_disabled()
     page.get_by_test_id("slope").click()

@@ -439,16 +439,22 @@ def test_a_partner_in_the_data():
     assert found.association == pytest.approx(rho)
     assert found.associated == "flipper" == found.outside_with
     assert text(found, "association") == (
-        f"moves with flipper (association {rho:.2f}): the curve averages over combinations that hardly exist; see its ALE".replace(
+        f"moves together with flipper ({rho:.2f} of at most 1): the curve averages over rows that hardly exist; compare ALE".replace(
             "0.", "."
         )
     )
-    assert text(found, "outside") == f"{100 * found.outside:.0f} % of the evaluations lie outside the data"
+    share = f"{100 * found.outside:.0f} %"
+    assert (
+        text(found, "outside")
+        == f"{share} of this curve is the model's guess about combinations of these two that hardly occur"
+    )
     assert {hint.severity for hint in found.hints} == {"warning"}
     # Together, but all combinations exist.
     x, y = gaussian(0.65, 200, seed=2)
     found = trust(Explainer(lambda X: X["x"], pd.DataFrame({"x": x, "y": y})), "x")
-    assert text(found, "association") == f"moves with y (association {found.association:.2f})".replace("0.", ".")
+    assert text(found, "association") == f"moves together with y ({found.association:.2f} of at most 1)".replace(
+        "0.", "."
+    )
     assert found.hints[0].severity == "note"
 
 
@@ -465,7 +471,7 @@ def test_a_dependence_without_correlation_is_seen_in_the_combinations():
     frame["c"] = frame["a"] ** 2
     found = trust(Explainer(lambda X: X["a"] + X["b"], frame), "a")
     assert "association" not in kinds(found)
-    assert text(found, "outside").endswith("of the evaluations lie outside the data, combined with c")
+    assert text(found, "outside").endswith(" about combinations with c that hardly occur")
 
 
 def test_all_kinds_of_pairs_move_together():
@@ -555,15 +561,17 @@ def test_thin_counts_neighbours_and_a_subgroup():
 def test_errors_are_spoken_of():
     frame = uniform(n=2000)
     crossing = trust(Explainer(lambda X: X["a"] * X["b"], frame), "a")
-    assert text(crossing, "error").endswith("beyond these 2,000 rows")
+    assert text(crossing, "error").startswith("other 2,000 rows would move its shape by about ")
     assert f"±{crossing.stderr_shape[0]:.2g}" in text(crossing, "error")
     # Of a sample of an additive model the height is uncertain, the shape is not.
     found = trust(Explainer(additive, frame, background=10), "a")
-    assert text(found, "error") == f"known to ±{found.stderr[0]:.2g} for all 2,000 rows, of which 10 are drawn"
+    assert (
+        text(found, "error") == f"all 2,000 rows, of which 10 were drawn, would move it by about ±{found.stderr[0]:.2g}"
+    )
     assert found.stderr_shape[0] == pytest.approx(0, abs=1e-12)
     assert trust(Explainer(additive, frame, background=1500), "a").hints == []
     small = trust(Explainer(additive, frame[:15]), "a")
-    assert text(small, "error") == f"known to ±{small.stderr[0]:.2g} beyond these 15 rows"
+    assert text(small, "error") == f"other 15 rows would move it by about ±{small.stderr[0]:.2g}"
     assert text(trust(Explainer(additive, frame[:1]), "a"), "error") == "stands on one row: its error is unknown"
 
 
@@ -577,8 +585,11 @@ def test_pairs_that_depend_on_each_other():
     np.testing.assert_array_equal(found.strength, expected.strength)
     assert found.dependent.all() == (expected.h2 > 1).all()
     assert kinds(found) == ["association", "dependence", "empty"]
-    assert text(found, "dependence") == "strength above its joint effect: the two features depend on each other"
-    assert text(found, "association").startswith("x and y move together (association .9")
+    assert (
+        text(found, "dependence")
+        == "more interaction than joint effect: possible only because the two features depend on each other"
+    )
+    assert text(found, "association").startswith("x and y move together (.9")
     assert len(found.rows) == 200
 
 

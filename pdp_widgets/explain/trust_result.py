@@ -234,31 +234,32 @@ class FeatureTrust(Trust):
         at = self._strongest()
         if at is not None and self.associations[at] >= max(MOVES_WITH, self.associations_chance[at]):
             spoken = self.others[at]
-            text = f"moves with {spoken} (association {_decimal(self.associations[at])})"
+            text = f"moves together with {spoken} ({_decimal(self.associations[at])} of at most 1)"
             hardly = self.outside_shares[at] >= OUTSIDE
             if hardly:
-                text += ": the curve averages over combinations that hardly exist; see its ALE"
+                text += ": the curve averages over rows that hardly exist; compare ALE"
             yield Hint("association", "warning" if hardly else "note", text)
         if self.outside >= OUTSIDE:
-            named = "" if self.outside_with == spoken else f", combined with {self.outside_with}"
+            named = "of these two" if self.outside_with == spoken else f"with {self.outside_with}"
             severity = "warning" if self.outside >= OUTSIDE_MUCH else "note"
-            yield Hint("outside", severity, f"{_percent(self.outside)} of the evaluations lie outside the data{named}")
+            text = f"{_percent(self.outside)} of this curve is the model's guess about combinations {named} that hardly occur"
+            yield Hint("outside", severity, text)
         if self.thin.any():
             yield Hint("thin", "note", _thin_text(self.grids[0], self.thin, self.rows_total))
         yield from self._error_hints(k)
 
     def _error_hints(self, k: int) -> Iterator[Hint]:
         span, error, shape = self.span[k], self.stderr[k], self.stderr_shape[k]
-        basis = f"beyond these {self.rows_total:,} rows"
+        others = f"other {self.rows_total:,} rows would move"
         if self.error_of == "rows":
-            basis = f"for all {self.rows_of:,} rows, of which {len(self.grids[0].codes):,} are drawn"
+            others = f"all {self.rows_of:,} rows, of which {len(self.grids[0].codes):,} were drawn, would move"
         if len(self.rows) <= 1:
             yield Hint("error", "warning", f"stands on {['no row', 'one row'][len(self.rows)]}: its error is unknown")
         elif shape > ERROR * span and max(span, self.heterogeneity[k]) >= MATTERS * self.spread[k]:
-            text = f"its shape is known to ±{_short(shape)} (range {_short(span)}) {basis}"
+            text = f"{others} its shape by about ±{_short(shape)}; it spans {_short(span)}"
             yield Hint("error", "warning" if shape >= ERROR_MUCH * span else "note", text)
         elif error > ERROR * max(span, self.spread[k]):
-            yield Hint("error", "note", f"known to ±{_short(error)} {basis}")
+            yield Hint("error", "note", f"{others} it by about ±{_short(error)}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -293,12 +294,12 @@ class PairTrust(Trust):
     def _hints(self, k: int) -> Iterator[Hint]:
         more = self.empty_cells - self.empty_cells_expected >= EMPTY
         if self.association >= max(MOVES_WITH, self.association_chance):
-            text = f"{' and '.join(self.features)} move together (association {_decimal(self.association)})"
+            text = f"{' and '.join(self.features)} move together ({_decimal(self.association)} of at most 1)"
             if more:
-                text += ": the surface averages over combinations that hardly exist; see its ALE"
+                text += ": the surface averages over rows that hardly exist; compare ALE"
             yield Hint("association", "warning" if more else "note", text)
         if self.h2[k] > 1 + max(1e-9, H2_SIGMAS * np.nan_to_num(self.h2_stderr[k])):
-            text = "strength above its joint effect: the two features depend on each other"
+            text = "more interaction than joint effect: possible only because the two features depend on each other"
             yield Hint("dependence", "warning", text)
         if more:
             text = f"{_percent(self.empty_cells)} of the cells hold no row"

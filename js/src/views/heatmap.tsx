@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { Heat } from "../draw/heatscene";
-import { count, fmt } from "../geometry/format";
+import { count, fmt, percent } from "../geometry/format";
 import { type Pairs, square } from "../geometry/pairs";
 import type { Mode, Surface } from "../geometry/surface";
 import { CanvasView } from "./canvas";
@@ -203,7 +203,7 @@ function Share({ ui, surface }: { ui: Ui; surface: Surface }) {
       data-testid="heatmap-share"
       title={`Friedman’s H² of the pair: ${fmt(h2)}, the share of the joint effect’s variance that is interaction. Strength ${fmt(strength)}, in the unit of the prediction.`}
     >
-      {h2 === 0 ? "no interaction" : `interaction ${fmt(h2, 2).replace(/^0/, "")} of the joint effect`}
+      {h2 === 0 ? "no interaction" : `${percent(h2, 1)} of their joint effect is interaction`}
     </span>
   );
 }

@@ -30,6 +30,48 @@ const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const share = (value: number | null) => (value === null ? "–" : `${Math.round(100 * value)} %`);
 
+/** Two readings of "does it depend on the season": the rows of a season, or every row with the season set. */
+function Reading({ ui, feature, by, dismiss }: { ui: Ui; feature: string; by: string; dismiss: () => void }) {
+  const { store } = ui;
+  const live = useValue(() => store.host.value === "kernel");
+  return (
+    <li class="pdpw-hintline" data-kind="groups" data-testid="groups-reading">
+      <Icon kind="region" />
+      <span>
+        One curve per group of rows, with all that differs between them. To change {by} alone, in every row:{" "}
+        <button
+          type="button"
+          class="pdpw-toggle"
+          data-testid="groups-pair"
+          disabled={!live}
+          title={live ? `Partial dependence on ${feature} and ${by} together` : "Needs Python: run the cell first"}
+          onClick={() => {
+            store.set("pair", [feature, by]);
+            ui.reveal("heatmap");
+          }}
+        >
+          {feature} × {by}
+        </button>
+      </span>
+      <Dismiss text={`about curves by ${by}`} onClick={dismiss} />
+    </li>
+  );
+}
+
+function Dismiss({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      class="pdpw-dismiss"
+      aria-label={`Dismiss: ${text}`}
+      title="Put this hint away"
+      onClick={onClick}
+    >
+      ×
+    </button>
+  );
+}
+
 export function Hints({ ui }: { ui: Ui }) {
   const { store } = ui;
   const feature = useValue(() => store.curve.value?.feature ?? "");
@@ -38,9 +80,17 @@ export function Hints({ ui }: { ui: Ui }) {
   const dismissed = useValue(() => ui.dismissed.value);
   const status = useValue(() => store.pictures.effects.value?.status ?? null);
   const open = useValue(() => store.public.panels.value.includes("effects"));
+  const by = useValue(() => {
+    const groups = ui.effects.value?.groups?.by;
+    return store.info.value?.features.find(({ name }) => name === groups)?.name ?? ""; // "" for a condition, too
+  });
   if (!open) return null;
   const gone = dismissed.feature === feature ? dismissed.kinds : [];
   const visible = hints?.filter((hint) => !gone.includes(hint.kind)) ?? [];
+  const grouped = by !== "" && by !== feature && !gone.includes("groups");
+  const dismiss = (kind: string) => {
+    ui.dismissed.value = { feature, kinds: [...gone, kind] };
+  };
   const troubled = status !== null && ["ask", "failed"].includes(status.state);
   return (
     <>
@@ -50,25 +100,16 @@ export function Hints({ ui }: { ui: Ui }) {
           {sentence(note)}
         </p>
       ))}
-      {visible.length > 0 && (
+      {(visible.length > 0 || grouped) && (
         <ul class="pdpw-hints" aria-label="Before you believe this curve" data-testid="hints">
           {visible.map(({ kind, severity, text, about }) => (
             <li key={kind} class="pdpw-hintline" data-kind={kind} data-severity={severity}>
               <Icon kind={kind} />
               <span title={about}>{sentence(text)}</span>
-              <button
-                type="button"
-                class="pdpw-dismiss"
-                aria-label={`Dismiss: ${text}`}
-                title="Put this hint away"
-                onClick={() => {
-                  ui.dismissed.value = { feature, kinds: [...gone, kind] };
-                }}
-              >
-                ×
-              </button>
+              <Dismiss text={text} onClick={() => dismiss(kind)} />
             </li>
           ))}
+          {grouped && <Reading ui={ui} feature={feature} by={by} dismiss={() => dismiss("groups")} />}
         </ul>
       )}
     </>

@@ -41,11 +41,11 @@ _KEPT = 40
 
 _ABOUT = {
     "heterogeneity": "Share of the variance of the single rows' curves that is their own and not their mean's (heterogeneity)",
-    "association": "Association from 0 to 1. Partial dependence averages over all combinations with the other feature, also over those "
+    "association": "Association: 0 says nothing about each other, 1 determines each other. Partial dependence averages over all combinations with the other feature, also over those "
     "that do not occur; accumulated local effects (ALE) do not",
-    "outside": "Grid points x rows whose combination with another feature hardly exists in the data: the model guesses there",
+    "outside": "Share of the predictions averaged here (values x rows) for which the combination with another feature hardly exists in the data",
     "thin": "Fewer than 5 rows, or 0.5 % of them, near a value",
-    "error": "Largest standard error of the partial dependence",
+    "error": "Largest standard error of the partial dependence, or of its shape: how much another sample of rows would change it",
 }
 
 
