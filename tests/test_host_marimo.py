@@ -48,7 +48,9 @@ def marimo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         made.mkdir(parents=True)
     (settings / "marimo.toml").write_text(SETTINGS, encoding="utf-8")
     (notebooks / "control.py").write_text(app(brush.CONTROL), encoding="utf-8")
-    (notebooks / "brush.py").write_text(app(brush.CODE, STATE, "mo.ui.anywidget(widget)", DEPENDENT), encoding="utf-8")
+    (notebooks / "brush.py").write_text(
+        app(brush.CODE, STATE, "mo.ui.anywidget(widget)", f"mo.ui.anywidget({brush.PART})", DEPENDENT), encoding="utf-8"
+    )
     port = free_port()
     command = [sys.executable, "-m", "marimo", "run", str(notebooks), "--headless", "--no-token", f"--port={port}"]
     with running(command, folder, f"http://127.0.0.1:{port}"):
@@ -81,7 +83,8 @@ def test_a_drag_over_the_histogram_selects_in_python(
         page.goto(f"{marimo}/?file=brush.py")
         widget = WidgetOnPage(page)
         assert {"heatmap", "interactions"} <= set(brush.wait_for_panels(widget))
-        brush.check_brush(widget, lambda: json.loads(page.locator(".said").inner_text()))
+        python = brush.check_brush(widget, lambda: json.loads(page.locator(".said").inner_text()))
+        brush.check_part(WidgetOnPage(page, 1), python)
         assert widget.root.evaluate(brush.BRIGHTNESS) < 0.25, "marimo is dark, the widget is not"
         page.screenshot(path=screenshots / "marimo.png")
         assert brush.without(errors, control) == []

@@ -30,7 +30,7 @@ def say(change=None):
     said.value = json.dumps({brush.SELECTED})
 widget.observe(say, "selection")
 say()
-VBox([said, widget])
+VBox([said, widget, {brush.PART}])
 """
 
 
@@ -72,6 +72,7 @@ def test_a_drag_over_the_histogram_selects_in_python(
         page.goto(f"{voila}/brush.ipynb")
         widget = WidgetOnPage(page)
         assert {"heatmap", "interactions"} <= set(brush.wait_for_panels(widget))
-        brush.check_brush(widget, lambda: json.loads(page.locator(".said").inner_text()))
+        python = brush.check_brush(widget, lambda: json.loads(page.locator(".said").inner_text()))
+        brush.check_part(WidgetOnPage(page, 1), python)
         page.screenshot(path=screenshots / "voila.png")
         assert brush.without(errors, control) == []

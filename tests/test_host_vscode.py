@@ -106,7 +106,9 @@ def test_a_drag_over_the_histogram_selects_in_python(
         host.run(brush.CODE + "widget")
         widget = WidgetOnPage(host.page)
         assert {"heatmap", "interactions"} <= set(brush.wait_for_panels(widget))
-        brush.check_brush(widget, lambda: host.ask(brush.SELECTED))
+        python = brush.check_brush(widget, lambda: host.ask(brush.SELECTED))
+        host.run(brush.PART)
+        brush.check_part(WidgetOnPage(host.page, 1), python)
         for kind, low, high in (
             ("vscode-light", 0.9, 1.0),
             ("vscode-high-contrast", 0, 0.25),

@@ -1,6 +1,7 @@
 """How the page's code travels: packed, because every widget carries it, also into each saved notebook.
 
-The code is a module of its own; what travels is a few lines that unpack it in the browser and hand on what it exports.
+The code is a module of its own; what travels is a few lines that unpack it in the browser and hand on what it exports. ``view`` is also left
+where parts in other cells find it (``part``) in hosts that do not hand on a widget's code.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ URL.revokeObjectURL(url);
 export default module.default;
 export const mount = module.mount;
 export const view = module.view;
+globalThis[Symbol.for("pdp_widgets.view")] = view;
 """
 
 

@@ -12,7 +12,8 @@ __all__ = ["PARTS", "Part"]
 PARTS = ("features", "curves")
 """Parts of the page that are no panels."""
 
-# What is shown is the first widget's own code on its own model; only where that is comes from here.
+# What is shown is the first widget's own code on its own model; only where that is comes from here. marimo keeps the code of models to
+# itself: there the code has said where it is when it was loaded (``carry``).
 _ESM = """\
 async function mainModel(model) {
   try {
@@ -22,18 +23,28 @@ async function mainModel(model) {
   }
 }
 
+async function mainView(main) {
+  const code = main.get("_esm");
+  if (!code) {
+    for (let k = 0; k < 100 && !globalThis[Symbol.for("pdp_widgets.view")]; k++) await new Promise((go) => setTimeout(go, 100));
+    return globalThis[Symbol.for("pdp_widgets.view")];
+  }
+  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  const { view } = await import(url);
+  URL.revokeObjectURL(url);
+  return view;
+}
+
 export default {
   async render({ model, el, signal }) {
     const main = await mainModel(model);
-    if (!main) {
+    const view = main && (await mainView(main));
+    if (!view) {
       el.textContent =
         "This part of a PDPWidget cannot find the widget that it belongs to: run the cell that made the widget, or show the whole widget here.";
       return;
     }
-    const url = URL.createObjectURL(new Blob([main.get("_esm")], { type: "text/javascript" }));
-    const code = await import(url);
-    URL.revokeObjectURL(url);
-    return code.view(main, el, model.get("parts"), signal);
+    return view(main, el, model.get("parts"), signal);
   },
 };
 """

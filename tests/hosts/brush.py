@@ -81,6 +81,19 @@ def check_brush(widget: WidgetOnPage, selected: Callable[[], dict[str, Any]], se
     return python
 
 
+PART = "widget.view('heatmap')"
+"""Shows one of its panels apart."""
+
+
+def check_part(part: WidgetOnPage, python: dict[str, Any], seconds: float = 20) -> None:
+    """Assert that a part of the page (PART) is drawn, shows nothing else, and has the selection that `check_brush` returned."""
+    part.root.locator("[data-testid=heatmap][data-drawn*='bmi|']").wait_for(timeout=1000 * seconds)
+    assert part.pixels("heatmap")[0][0] > 3000
+    assert part.find("curves").count() == 0
+    assert part.selection == python["text"]
+    assert part.n == python["n"]
+
+
 def notebook(code: str) -> nbformat.NotebookNode:
     """Return a notebook of one cell."""
     content = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
