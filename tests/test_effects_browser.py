@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from stub_page import BUNDLE, CURVES, Stub
 
+from pdp_widgets import PDPWidget
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -425,6 +430,25 @@ def test_a_curve_per_group_says_what_it_is_not_and_leads_to_the_other_answer(stu
     stub.call("set", "by", "hour < 7")
     effects(stub, groups=2, by="hour < 7")
     assert stub.page.get_by_test_id("groups-reading").count() == 0
+
+
+def test_an_exported_page_has_the_hints_of_every_feature(browser: Browser, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, (300, 3)), columns=["a", "b", "c"])
+    w = PDPWidget(lambda X: X["a"] * np.sign(X["b"]) + X["c"], X, feature="c")
+    page = browser.new_page()
+    page.goto(w.export_html(tmp_path / "page.html").as_uri())
+    hint = w.explainer.trust("a").hints[0]
+    assert hint.kind == "heterogeneity"
+    w.close()
+    page.get_by_test_id("rows-agree").wait_for()
+    assert page.get_by_test_id("hints").count() == 0
+    page.locator("[data-testid=feature][data-name=a]").click()
+    page.get_by_test_id("hints").get_by_text(hint.text[1:]).wait_for()
+    assert "b" in page.get_by_test_id("region").first.get_attribute("data-condition")
+    page.locator("[data-testid=feature][data-name=c]").click()
+    page.get_by_test_id("rows-agree").wait_for()
+    page.close()
 
 
 def test_regions_select_and_split(stub: Stub) -> None:

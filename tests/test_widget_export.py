@@ -89,6 +89,32 @@ def test_curves_of_every_feature_and_output_are_recorded(make, tmp_path):
     assert arrays(w._curve)["rows"] == 300
 
 
+def test_each_feature_has_its_own_hints_and_splits_in_the_page(make, tmp_path):
+    w = make(
+        lambda X: X["temp"].fillna(0) * np.where(X["season"] == "SUMMER", 10.0, -10.0) + X["n"],
+        feature="n",
+        by="season",
+    )
+    w.select("temp > 20")
+    record = json.loads(element(w.export_html(tmp_path / "p.html").read_text(encoding="utf-8"), "record"))
+    explainer, output = w.explainer, w.output
+    for name in explainer.features:
+        beside = record["curves"][f"{name}\0{output}"]["beside"]
+        if name == "n":  # as it was on screen
+            assert beside == {key: record["traits"][key] for key in ("_effects", "_regions")}
+            continue
+        assert beside["_effects"]["by"] == ""
+        assert [hint["text"] for hint in beside["_effects"]["hints"]] == [
+            str(hint) for hint in explainer.trust(name).hints
+        ]
+        split = explainer.regions(name).root.split
+        assert [one["condition"] for one in beside["_regions"]["here"]["splits"]][:1] == (
+            [split.sides[0]] if split else []
+        )
+        assert {beside[f"_{panel}"]["status"]["state"] for panel in ("effects", "regions")} == {"done"}
+    assert record["curves"][f"temp\0{output}"]["beside"]["_regions"]["here"]["splits"]
+
+
 def test_large_records_are_thinned(make, tmp_path, monkeypatch):
     monkeypatch.setattr(export, "_MOST_VALUES", 6000)
     w = make(two_outputs)

@@ -10,7 +10,8 @@ const KEPT_MASKS = 200;
 /** What a recorded page is made of; array members in base64. */
 export interface PageRecord {
   traits: { [name: string]: unknown };
-  curves: { [key: string]: { _curve: unknown; _ice: unknown } };
+  /** `beside`: pictures of panels about the feature, by their traits' names. */
+  curves: { [key: string]: { _curve: unknown; _ice: unknown; beside?: { [name: string]: unknown } } };
 }
 
 export const keyOf = (feature: string, output: string) => `${feature}\u0000${output}`;
@@ -64,6 +65,10 @@ export class Seen {
     for (const known of this.#curves.values()) if (known.curve.feature === feature) return known;
     return undefined;
   };
+
+  beside(feature: string, output: string): { [name: string]: unknown } {
+    return this.#record?.curves[keyOf(feature, output)]?.beside ?? {};
+  }
 
   #recorded(key: string): Known | undefined {
     const raw = this.#record?.curves[key];

@@ -288,6 +288,9 @@ export class Store {
     batch(() => {
       this.curve.value = known.curve;
       this.ice.value = known.ice;
+      const beside = this.#seen.beside(known.curve.feature, known.curve.output);
+      for (const name of PANELS)
+        if (beside[`_${name}`]) this.#set(this.pictures[name] as Signal<unknown>, readPicture(beside[`_${name}`]));
     });
   }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,8 @@ LEAD_SECONDS = 3.0
 """How long after the start the focus may still move to the most important feature: later somebody reads."""
 
 _VISIBLE_AT_FIRST = 12
+_BESIDE = ("effects", "regions")
+"""Panels about the focused feature alone."""
 
 
 class Controller:
@@ -180,6 +183,19 @@ class Controller:
         """Wait until nothing is computed any more; whether that was before ``timeout`` seconds."""
         return self.worker.wait(timeout)
 
+    def beside(self, timeout: float | None = None) -> dict[tuple[str, str], dict[str, Any]]:
+        """Return hints, observed means and splits of all features and outputs, as far as they are known in time.
+
+        Returns
+        -------
+        dict
+            By feature and output: the pictures of the panels, by their traits' names.
+        """
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        self.worker.submit(self._look_around(found), priority=10.0, name="all features' hints")
+        self.wait(timeout)
+        return dict(found)
+
     @property
     def closed(self) -> bool:
         """Whether nothing is computed any more. Python's end closes the worker alone, not the widget."""
@@ -265,6 +281,19 @@ class Controller:
             unfinished = [part for part in parts if not part.complete]
             min(unfinished, key=lambda part: part.rows_done / part.rows_total).advance()
             yield
+
+    def _look_around(self, found: dict[tuple[str, str], dict[str, Any]]) -> Iterator[None]:
+        """What stands beside each feature's plain curves, for all rows."""
+        plain = replace(self.view(), by="", effect="pd", selection=None)
+        for feature in self.explainer.features:
+            for output in self.explainer.outputs:
+                view, pictures = replace(plain, feature=feature, output=output), {}
+                for name in _BESIDE:
+                    for shown in self.board.beside(view, name):
+                        if shown is not None:
+                            pictures[f"_{name}"] = shown
+                        yield
+                found[feature, output] = pictures
 
     def _split_lines(self, selection: Selection) -> Iterator[None]:
         """Both sides' sparklines, from the curves that are there."""

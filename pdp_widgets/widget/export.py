@@ -52,8 +52,8 @@ try {{
 """
 
 
-def record(widget: PDPWidget, screen: Screen) -> dict[str, Any]:
-    """Return what a page without a kernel needs: the traits, and every feature's curves for every output."""
+def record(widget: PDPWidget, screen: Screen, beside: dict[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
+    """Return what a page without a kernel needs: the traits, and every feature's curves for every output, with what stands ``beside`` them."""
     explainer = screen.explainer
     state = {name: getattr(widget, name) for name in traits.STATE}
     state["_progress"] = {**state["_progress"], "state": "idle", "message": None}
@@ -72,17 +72,23 @@ def record(widget: PDPWidget, screen: Screen) -> dict[str, Any]:
             curves[f"{name}\0{output}"] = {
                 "_curve": picture.curve(axis, output, track.summary, explainer.n_rows, track.error),
                 "_ice": picture.ice_lines(axis, output, values[k], rows, predictions[k, rows]),
+                "beside": beside.get((name, output), {}),
             }
-    on_screen = curves.get(f"{widget.feature}\0{widget.output}")
-    return to_base64({"traits": {**state, **(on_screen or {})}, "curves": curves})
+    now = curves.get(f"{widget.feature}\0{widget.output}")
+    if now is not None:
+        state |= {"_curve": now["_curve"], "_ice": now["_ice"]}
+        now["beside"] |= {name: state[name] for name in now["beside"]}  # to come back to what was on screen
+    return to_base64({"traits": state, "curves": curves})
 
 
-def write_html(widget: PDPWidget, screen: Screen, path: str | Path, title: str) -> Path:
+def write_html(
+    widget: PDPWidget, screen: Screen, beside: dict[tuple[str, str], dict[str, Any]], path: str | Path, title: str
+) -> Path:
     """Write the page."""
     traits.require_bundle()
     target = Path(path)
     bundle = packed(traits.BUNDLE.read_text(encoding="utf-8"))
-    page = _PAGE.format(title=html.escape(title), record=_json(record(widget, screen)), bundle=_json(bundle))
+    page = _PAGE.format(title=html.escape(title), record=_json(record(widget, screen, beside)), bundle=_json(bundle))
     target.write_text(page, encoding="utf-8")
     return target
 

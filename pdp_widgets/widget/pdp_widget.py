@@ -339,8 +339,9 @@ class PDPWidget(WidgetTraits):
         board = self._running.board
         board.open({*board.opened, *self.panels})
         self.wait(timeout)
+        beside = self._running.beside(timeout)
         with self._lock:
-            return write_html(self, self._screen, path, title or f"{self._info['model']}: partial dependence")
+            return write_html(self, self._screen, beside, path, title or f"{self._info['model']}: partial dependence")
 
     def save_image(
         self, path: str | Path, what: str = "curves", *, scale: int = 2, timeout: float | None = 60.0

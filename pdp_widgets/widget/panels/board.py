@@ -84,6 +84,18 @@ class Board:
         """All panels' names."""
         return list(self._slots)
 
+    def beside(self, view: View, name: str) -> Iterator[dict[str, Any] | None]:
+        """Yield the picture of an open panel for another view, as it grows: nothing where the person would be asked first.
+
+        For recorded pages, which cannot ask later.
+        """
+        panel = self._slots[name].panel
+        if name not in self._open or panel.cost(view) > AFFORDED:
+            return
+        status = {"state": "done", "message": None, "cost": 0, "stale": False}
+        for picture in panel.steps(view):
+            yield None if picture is None else {**picture, "status": status}
+
     @property
     def opened(self) -> frozenset[str]:
         """The panels that are computed."""
