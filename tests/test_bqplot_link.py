@@ -268,6 +268,242 @@ def test_figures_of_other_results_keep_their_curves(widget):
     assert followed.axes[0].label == "x"
 
 
+# ---- figures of panels, and of features out of focus ----------------------------------------------
+
+
+class Slow:
+    """x0 x1 + 2 x2, a while later."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def __call__(self, Z):
+        time.sleep(len(Z) * self.seconds)
+        return Z[:, 0] * Z[:, 1] + 2 * Z[:, 2]
+
+
+def few(n=80):
+    return np.random.default_rng(3).normal(size=(n, 4))
+
+
+@pytest.fixture
+def slowly():
+    widget = PDPWidget(Slow(2e-5), few(), feature="x0")
+    yield widget
+    widget.close()
+
+
+def first_figure(widget, panel, **options):
+    """The figure of a panel as early as there is something to draw of it."""
+    widget.compute(panel)
+    figure = None
+    end = time.monotonic() + 30
+    while figure is None:
+        assert time.monotonic() < end
+        try:
+            figure = widget.results[panel].to_bqplot(**options)
+        except (KeyError, InputError):
+            time.sleep(0.005)
+    return figure
+
+
+def values_seen(mark, name):
+    seen = []
+    mark.observe(lambda change: seen.append(np.array(change["new"])), name)
+    return seen
+
+
+def test_bars_of_importance_grow_with_the_results(slowly):
+    figure = first_figure(slowly, "importance", by="pdi", top=3)
+    bars = figure.marks[0]
+    assert len(bars.x) < 3, "the figure is made before all is known"
+    bars.colors = ["purple"]
+    seen = values_seen(bars, "y")
+    link = link_bqplot(slowly, figure, pace=0.01)
+    assert slowly.wait(60)
+    link.refresh()
+    expected = Explainer(Slow(0), few()).importance()
+    order = np.argsort(-expected.pdi[0])[:3]
+    assert bars.x.tolist() == [expected.features[j] for j in order]
+    np.testing.assert_allclose(bars.y, expected.pdi[0, order], rtol=1e-9)
+    np.testing.assert_allclose(np.diff(figure.marks[1].x)[:, 0], 2 * expected.pdi_stderr[0, order], rtol=1e-9)
+    assert bars.scales["x"].domain == bars.x.tolist()
+    assert len(seen) > 1, "it was drawn with fewer features before"
+    assert bars.colors == ["purple"], "looks are the user's"
+    assert "3 of 4" in figure.title
+    at = bars.x.tolist().index("x2")
+    bars.selected = np.array([at])
+    assert slowly.feature == "x2", "a click means the bar that is there by now"
+    link.unlink()
+
+
+@pytest.mark.parametrize("what", ["pairs", "overall", "matrix"])
+def test_figures_of_interactions_grow_with_the_results(slowly, what):
+    figure = first_figure(slowly, "interactions", what=what)
+    mark = figure.marks[0]
+    name = "color" if what == "matrix" else "y"
+    early, seen = np.array(getattr(mark, name)), values_seen(mark, name)
+    link = link_bqplot(slowly, figure, pace=0.01)
+    assert slowly.wait(60)
+    link.refresh()
+    expected = Explainer(Slow(0), few()).interactions().to_bqplot(what=what).marks[0]
+    np.testing.assert_allclose(getattr(mark, name), getattr(expected, name), rtol=1e-9, atol=1e-12)
+    if what != "overall":  # known with the first pair
+        assert not np.array_equal(early, getattr(mark, name), equal_nan=True)
+        assert seen
+    if what == "matrix":
+        assert mark.scales["color"].max == expected.scales["color"].max
+    else:
+        assert mark.x.tolist() == expected.x.tolist()
+    link.unlink()
+
+
+def test_a_click_on_a_bar_of_a_pair_chooses_it(slowly):
+    slowly.compute("interactions")
+    assert slowly.wait(60)
+    figure = slowly.results["interactions"].to_bqplot(what="pairs")
+    link = link_bqplot(slowly, figure)
+    bars = figure.marks[0]
+    names = bars.x.tolist()
+    bars.selected = np.array([names.index("x1 × x2")])
+    assert slowly.pair == ("x1", "x2")
+    assert slowly.feature == "x1"
+    slowly.pair = ("x3", "x0")
+    assert np.asarray(bars.selected).tolist() == [names.index("x0 × x3")]
+    bars.selected = None
+    assert slowly.pair == ()
+    link.unlink()
+
+
+def test_a_surface_follows_the_pair_in_focus(slowly):
+    slowly.pair = ("x1", "x0")
+    figure = first_figure(slowly, "heatmap")
+    link = link_bqplot(slowly, figure, pace=0.01)
+    assert link.selector is None
+    assert slowly.wait(60)
+    link.refresh()
+    X = few()
+    assert (figure.axes[0].label, figure.axes[1].label) == ("x1", "x0")
+    mark = figure.marks[0]
+    by_hand = np.add.outer(mark.y * 0, mark.x * 0) + np.outer(mark.y, mark.x) + 2 * X[:, 2].mean()
+    np.testing.assert_allclose(mark.color, by_hand, atol=1e-9)
+    assert "80 of 80 rows" in figure.title
+    slowly.pair = ("x1", "x2")
+    assert slowly.wait(60)
+    until(lambda: figure.axes[1].label == "x2")
+    link.refresh()
+    by_hand = np.add.outer(2 * mark.y, mark.x * X[:, 0].mean())
+    np.testing.assert_allclose(mark.color, by_hand, atol=1e-9)
+    link.unlink()
+
+
+def test_a_surface_of_more_rows_or_of_another_pair_is_kept(slowly):
+    slowly.pair = ("x0", "x1")
+    slowly.compute("heatmap")
+    other = slowly.explainer.partial_dependence(("x2", "x3"), grid_size=5).to_bqplot()
+    link = link_bqplot(slowly, other, pace=0.01)
+    assert slowly.wait(60)
+    link.refresh()
+    assert other.axes[0].label == "x2"
+    part = slowly.explainer.partial_dependence(("x0", "x1"), grid_size=5, subgroup="x0 > 0").to_bqplot()
+    with pytest.raises(InputError, match="none that follows"):
+        link_bqplot(slowly, part)
+    whole = slowly.explainer.partial_dependence(("x0", "x1"), grid_size=5).to_bqplot()
+    link_bqplot(slowly, whole).refresh()
+    assert len(whole.marks[0].x) == 5, "the widget's own stands on no more rows"
+    asked = link_bqplot(slowly, whole, follow=True)
+    assert len(whole.marks[0].x) > 5, "unless it is asked for"
+    asked.unlink()
+
+
+def test_bars_of_rules_follow_and_a_click_selects(slowly):
+    early = slowly.explainer.rules(max_rules=50).with_n_terms(4).to_bqplot(by="coefficient")
+    assert 0 < len(early.marks[0].x) <= 4
+    link = link_bqplot(slowly, early, follow=True, pace=0.01)
+    assert slowly.wait(120)
+    link.refresh()
+    bars = early.marks[0]
+    expected = Explainer(Slow(0), few()).rules().to_bqplot(by="coefficient")
+    assert bars.x.tolist() == expected.marks[0].x.tolist()
+    np.testing.assert_allclose(bars.y, expected.marks[0].y, rtol=1e-6)
+    rules = slowly.results["rules"]
+    first = next(
+        k
+        for k, name in enumerate(bars.x)
+        if any(rule.label == name for rule in rules.ruleset.terms if hasattr(rule, "mask"))
+    )
+    rule = next(term for term in rules.ruleset.terms if term.label == bars.x[first])
+    bars.selected = np.array([first])
+    np.testing.assert_array_equal(slowly.selection.mask, rule.mask(slowly.explainer.table))
+    slowly.select("x0 > 0")
+    assert first not in ([] if bars.selected is None else np.asarray(bars.selected).tolist())
+    slowly.undo()
+    assert first in np.asarray(bars.selected).tolist()
+    bars.selected = None
+    assert not slowly.selection
+    fewer = slowly.results["rules"].with_n_terms(3)
+    step = next(k for k in range(200) if rules.at_step(k).ruleset.terms == fewer.ruleset.terms)
+    choose = {"step": step, "subject": None}
+    slowly._on_message(None, {"kind": "request", "id": 1, "method": "terms", "params": choose}, None)
+    until(lambda: len(early.marks[0].x) == len(fewer.ruleset.terms))
+    link.unlink()
+
+
+def test_curves_out_of_focus_grow_too_and_stay_what_they_are_of():
+    X = np.random.default_rng(0).normal(size=(20_000, 3))
+    widget = PDPWidget(Slow(1e-6), X, feature="x0")
+    try:
+        until(lambda: "all" in widget.results_of("x1") and widget.results_of("x1")["all"].rows_done)
+        early = widget.results_of("x1")["all"]
+        assert early.rows_done < 20_000
+        figure = early.to_bqplot()
+        link = link_bqplot(widget, figure, pace=0.02)
+        seen = set()
+        figure.observe(lambda change: seen.add(change["new"]), "title")
+        assert widget.wait(120)
+        link.refresh()
+        done = widget.results_of("x1")["all"].rows_done
+        assert done > early.rows_done
+        assert figure.title == f"x1 ({done:,} of 20,000 rows)"
+        assert len(seen) > 1
+        curve = next(mark for mark in figure.marks if mark.labels == ["all rows"])
+        rows = widget.results_of("x1")["all"].rows
+        np.testing.assert_allclose(curve.y, curve.x * X[rows, 0].mean() + 2 * X[rows, 2].mean(), atol=1e-9)
+        widget.feature = "x2"
+        link.refresh()
+        assert figure.axes[0].label == "x1"
+        link.selector.selected = np.array([0.0, 1.0])
+        assert widget.selection.text.startswith("0 <= x1 <= 1") or "x1" in widget.selection.text
+        link.unlink()
+    finally:
+        widget.close()
+
+
+def test_a_curve_of_more_rows_is_not_replaced_by_one_of_fewer():
+    X = np.random.default_rng(0).normal(size=(20_000, 3))
+    widget = PDPWidget(Slow(1e-6), X, feature="x0")
+    try:
+        figure = Explainer(Slow(0), X).partial_dependence("x1").to_bqplot()
+        assert "20,000 of 20,000" in figure.title
+        link = link_bqplot(widget, figure, pace=0.01)
+        until(lambda: widget.results_of("x1").get("all") is not None and widget.results_of("x1")["all"].rows_done)
+        link.refresh()
+        assert "20,000 of 20,000" in figure.title
+        link.unlink()
+    finally:
+        widget.close()
+
+
+def test_follow_false_changes_nothing_that_is_drawn(widget):
+    figure = widget.explainer.partial_dependence("x", subgroup="c == 'u'").to_bqplot()
+    before = figure.marks[-1].y.copy()
+    link = link_bqplot(widget, figure, follow=False, pace=0.01)
+    widget.select("c == 'v'")
+    time.sleep(0.05)
+    link.refresh()
+    np.testing.assert_array_equal(figure.marks[-1].y, before)
+
+
 # ---- bars, and figures of one's own -------------------------------------------------------------
 
 
@@ -301,9 +537,9 @@ def test_a_figure_of_ones_own(widget):
         link_bqplot(widget, bqplot.Figure(), feature="x")
     with pytest.raises(InputError, match="did you mean"):
         link_bqplot(widget, figure, feature="xx")
-    heat = widget.explainer.partial_dependence(("x", "k")).to_bqplot()
+    joint = widget.explainer.decompose("x", "k").to_bqplot()
     with pytest.raises(InputError, match="no axis of one feature"):
-        link_bqplot(widget, heat)
+        link_bqplot(widget, joint)
     some = PDPWidget(Explainer(predict, X, features=["x"]))
     with pytest.raises(InputError, match="not among"):
         link_bqplot(some, figure, feature="k")

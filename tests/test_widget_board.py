@@ -8,9 +8,11 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from widget_tools import arrays, ask, frame, make, predict  # noqa: F401
 
+from pdp_widgets import PDPWidget
 from pdp_widgets.compute.worker import Worker
 from pdp_widgets.explain import Explainer
 from pdp_widgets.inputs import InputError
@@ -237,3 +239,57 @@ def test_pair_by_and_panels_are_validated(make):
     with pytest.raises(InputError, match="did you mean 'importance'"):
         w.panels = ["importanc"]
     assert w.panels == ("importance",)
+
+
+def test_panels_are_computed_without_a_page_and_their_results_are_there():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    w = PDPWidget(lambda Z: Z[:, 0] * Z[:, 1], X, feature="x0")
+    try:
+        assert set(w.results) == {"all"}
+        w.compute("importance", "interactions")
+        assert w.wait(60)
+        found = w.results
+        assert set(found) == {"all", "importance", "interactions"}
+        assert repr(found) == "<results: all, importance, interactions>"
+        explainer = Explainer(lambda Z: Z[:, 0] * Z[:, 1], X)
+        pd.testing.assert_frame_equal(found["importance"].to_frame(), explainer.importance().to_frame())
+        np.testing.assert_allclose(
+            found["interactions"].pair_statistic.strength, explainer.interactions().pair_statistic.strength, atol=1e-12
+        )
+        assert found["importance"] is found["importance"]
+        ask(w, "open", panels=["heatmap"])
+        assert w.wait(60)
+        assert set(w.results) == {"all", "importance", "interactions", "heatmap"}, (
+            "the page does not end what is computed here"
+        )
+        with pytest.raises(InputError, match="did you mean 'heatmap'"):
+            w.compute("heatmaps")
+    finally:
+        w.close()
+    assert w.closed
+
+
+def test_results_of_any_feature_and_of_the_selection():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    w = PDPWidget(lambda Z: Z[:, 0] * Z[:, 1], X, feature="x0")
+    try:
+        assert w.wait(60)
+        w.brush("x0 > 0", gesture="one")
+        w.brush("x0 > 0.5", gesture="one")
+        w.brush("x2 > 0")
+        assert w.selection.text == "x0 > 0.5 & x2 > 0"
+        w.undo()
+        w.undo()
+        assert not w.selection, "what one gesture selects is one step"
+        w.redo()
+        rows = X[:, 0] > 0.5
+        found = w.results_of("x1")
+        assert set(found) == {"all", "selection", "rest"}
+        for name, mask in (("all", np.ones(60, dtype=bool)), ("selection", rows), ("rest", ~rows)):
+            np.testing.assert_allclose(
+                found[name].average[0], found[name].grid_values[0] * X[mask, 0].mean(), atol=1e-12
+            )
+        with pytest.raises(InputError, match="clear"):
+            w.brush(None)
+    finally:
+        w.close()

@@ -1,4 +1,4 @@
-"""A brush, clicked points or clicked bars on one side, the widget's selection or focus on the other.
+"""A brush or clicked points on one side, the widget's selection on the other.
 
 Neither side answers an echo: what stands for the rows that are selected already changes nothing.
 """
@@ -68,9 +68,7 @@ class Condition:
             rest = [part for part in self.widget.selection.conditions if feature_of(part) != self.feature]
             self.widget.select(conjunction(rest) if rest else None)
             return
-        with self.widget.changing():
-            # As the page's own brushes do it: one drag is one step to be undone.
-            self.widget._show(self.widget._history.combine("replace", node, gesture))  # noqa: SLF001
+        self.widget.brush(node, gesture=gesture)
 
     @contextmanager
     def own(self) -> Iterator[None]:
@@ -243,49 +241,3 @@ class Points:
         if not known:
             return None
         return from_wire({"type": "levels", "feature": self.condition.feature, "levels": known}, self.condition.grid)
-
-
-class Clicks:
-    """Bars of features: a click moves the widget's focus, and the bar of the feature in focus is marked.
-
-    Parameters
-    ----------
-    widget : PDPWidget
-    mark : bqplot.Bars
-    features : sequence of str
-        Per bar its feature.
-    """
-
-    selector = None
-
-    def __init__(self, widget: PDPWidget, mark: Any, features: tuple[str, ...]) -> None:
-        self.widget, self.mark, self.features = widget, mark, features
-        self._before = {name: getattr(mark, name) for name in ("interactions", "selected_style")}
-        mark.interactions = {**mark.interactions, "click": "select"}
-        mark.selected_style = mark.selected_style or {"fill": SELECTED}
-        self._feature_changed()
-        mark.observe(self._clicked, ["selected"])
-        widget.observe(self._feature_changed, ["feature"])
-
-    def unlink(self) -> None:
-        """Make the bars what they were."""
-        self.widget.unobserve(self._feature_changed, ["feature"])
-        self.mark.unobserve(self._clicked, ["selected"])
-        self.mark.selected = None
-        for name, value in self._before.items():
-            setattr(self.mark, name, value)
-
-    def _clicked(self, _: Any) -> None:
-        selected = self.mark.selected
-        if selected is None or not len(selected):
-            self._feature_changed()  # a click beside the bars does not take the focus away
-            return
-        name = self.features[int(np.asarray(selected).ravel()[-1])]
-        if name in self.widget.explainer.features and name != self.widget.feature:
-            self.widget.feature = name
-
-    def _feature_changed(self, _: Any = None) -> None:
-        at = [k for k, name in enumerate(self.features) if name == self.widget.feature]
-        now = [] if self.mark.selected is None else np.asarray(self.mark.selected).ravel().tolist()
-        if at != now:
-            self.mark.selected = at or None

@@ -1,6 +1,7 @@
-"""Ties between a ``PDPWidget`` and a bqplot figure: one selection, one feature in focus, curves that are up to date.
+"""Ties between a ``PDPWidget`` and a bqplot figure: one selection, one focus, and what is drawn is up to date.
 
-How a brush and a condition stand for each other is in ``brush.py``, how marks follow results in ``live.py``.
+How a brush and a condition stand for each other is in ``brush.py``, what a click does in ``clicks.py``, what there is to draw by now
+in ``newest.py``, and how a figure is brought up to date in ``live.py``.
 """
 
 from __future__ import annotations
@@ -10,21 +11,23 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pdp_widgets.figures import Bars, Curves
-from pdp_widgets.figures.effects import sides
 from pdp_widgets.inputs import InputError
 
-from .brush import Brush, Clicks, Points
+from .brush import Brush, Points
+from .clicks import Clicks, FeatureClicks, PairClicks, RuleClicks
 from .drawing import Drawn, drawn
 from .live import Live
+from .newest import Newest, newest_of
 
 if TYPE_CHECKING:
+    from pdp_widgets.figures import Surface
     from pdp_widgets.widget import PDPWidget
 
 logger = logging.getLogger(__name__)
 
 PACE = 0.25
-_PICTURES = ["_curve", "_ice", "_split", "feature", "output", "show_ice"]
-"""Traits that change with what ``widget.results`` holds."""
+
+Tie = Brush | Points | Clicks
 
 
 class Link:
@@ -36,13 +39,13 @@ class Link:
     figure : bqplot.Figure
     """
 
-    def __init__(self, widget: PDPWidget, figure: Any, tie: Brush | Points | Clicks | None = None) -> None:
+    def __init__(self, widget: PDPWidget, figure: Any, tie: Tie | None = None) -> None:
         self.widget, self.figure = widget, figure
         self._tie = tie
 
     @property
     def selector(self) -> Any:
-        """The ``BrushIntervalSelector``; None where points or bars are clicked instead."""
+        """The ``BrushIntervalSelector``; None where points or bars are clicked instead, and of surfaces."""
         return None if self._tie is None else self._tie.selector
 
     def refresh(self) -> None:
@@ -68,20 +71,24 @@ def link_bqplot(
 
     A brush over a curve's axis (``link.selector.selected``) and ``widget.selection`` follow each other: dragging takes the place of what
     the selection says of the same feature and keeps the rest, a brush that reaches the end of the axis is open there, and taking the brush
-    away takes the condition away. Of a category the points are clicked, several with Ctrl or Shift. A figure of the partial dependence
-    in focus shows what the widget shows: more and more rows, the selected ones and the rest beside all, and another feature when the focus
-    moves. In bars of features the one in focus is marked, and a click moves the focus.
+    away takes the condition away. Of a category the points are clicked, several with Ctrl or Shift. In bars of features the one in focus is
+    marked, and a click moves the focus; in bars of pairs that goes for the pair, and in bars of rules for the selected rows.
+
+    While results grow, figures of what the widget computes grow with them: of partial dependence (more and more rows, the selected ones
+    and the rest beside all), of a pair's surface, importance, interactions and rules. A curve of the feature in focus, or a surface of the
+    pair in focus, becomes that of another one when the focus moves; others keep theirs. What a figure shows is replaced only by
+    something newer of the same kind, never by something that stands on fewer rows.
 
     Parameters
     ----------
     widget : PDPWidget
     figure : bqplot.Figure
-        Curves over a feature, or bars of features, from ``to_bqplot()``; or any figure whose first mark has a scale "x", with ``feature``.
+        A figure from ``to_bqplot()``; or any figure whose first mark has a scale "x", with ``feature``.
     feature : name, column label or position, optional
         What is along the axis; known of figures from ``to_bqplot()``.
     follow : bool, optional
-        Show what the widget shows. By default where the figure is the partial dependence of one output on the feature in focus;
-        other figures stay as they are, and only the brush is tied.
+        True: show what the widget shows, whatever the figure was made of, and have its panel computed even if no page shows it. False: never
+        change what is drawn. By default figures of all rows follow as described.
     ice : bool or int
         Whether a figure that follows has curves of single rows (where the widget shows them), at most 200 or this many.
     pace : float
@@ -107,73 +114,95 @@ def link_bqplot(
     """
     made = drawn(figure)
     content = None if made is None else made.content
-    if made is not None and isinstance(content, Bars) and content.features:
-        if follow:
-            raise InputError("bars cannot follow the widget's results; draw them again when there are others")
-        return Link(widget, figure, Clicks(widget, made.marks["bars"], content.features))
-    if feature is None:
-        if not isinstance(content, Curves) or not content.feature:
-            raise InputError(
-                "the figure has no axis of one feature and no bars of features; say which feature is along its x axis: "
-                "link_bqplot(widget, figure, feature='temp')"
-            )
-        feature = content.feature
-    name = widget.explainer.table.feature(feature).name
-    if name not in widget.explainer.features:
-        raise InputError(f"feature {name!r} is not among the features of this widget")
-    can = isinstance(content, Curves) and content.live and content.feature == name
-    if follow and not can:
+    name = None
+    if feature is not None or (isinstance(content, Curves) and content.feature):
+        assert feature is not None or isinstance(content, Curves)
+        given = feature if feature is not None else content.feature  # type: ignore[union-attr]
+        name = widget.explainer.table.feature(given).name
+        if name not in widget.explainer.features:
+            raise InputError(f"feature {name!r} is not among the features of this widget")
+    newest = None
+    if made is not None and follow is not False and (feature is None or name == getattr(content, "feature", None)):
+        newest = newest_of(widget, made, ice=ice, whatever=bool(follow))
+    if follow and newest is None:
         raise InputError(
-            "only a figure of the partial dependence of one output, from to_bqplot(), can follow the widget"
+            "only figures from to_bqplot() of what the widget computes itself can follow it: partial dependence of one output or of a "
+            "pair, importance, interactions, rules"
         )
-    if (can and name == widget.feature) if follow is None else follow:
+    if newest is not None:
         assert made is not None
-        return _Following(widget, figure, made, ice, pace)
-    mark, unit = _axis(figure, made)
-    return Link(widget, figure, _tied(widget, figure, name, mark, unit))
-
-
-def _axis(figure: Any, made: Drawn | None) -> tuple[Any, float]:
-    """Return the mark over whose axis is brushed, and what 1 on the axis is in the grid's unit."""
-    if made is not None and isinstance(made.content, Curves):
-        return made.marks["curve 0"], made.content.x.unit
+        return _Following(widget, figure, made, newest, pace)
+    if made is not None and name == getattr(content, "feature", None):
+        tie = _tie(widget, figure, made.content, made.marks)
+        if tie is not None:
+            return Link(widget, figure, tie)
+    if name is None:
+        raise InputError(
+            "the figure has no axis of one feature, no bars to click, and is none that follows; say which feature is along its x axis: "
+            "link_bqplot(widget, figure, feature='temp')"
+        )
     mark = next((mark for mark in figure.marks if "x" in mark.scales), None)
     if mark is None:
         raise InputError("the figure has no mark with a scale 'x', so there is no axis to brush over")
-    return mark, 1.0
+    return Link(widget, figure, _axis_tie(widget, figure, name, mark, 1.0))
 
 
-def _tied(widget: PDPWidget, figure: Any, feature: str, mark: Any, unit: float) -> Brush | Points:
+def _tie(widget: PDPWidget, figure: Any, content: Curves | Surface | Bars, marks: dict[str, Any]) -> Tie | None:
+    """Return what makes a figure a thing to brush over or to click; None of those that are neither."""
+    if isinstance(content, Curves):
+        return _axis_tie(widget, figure, content.feature, marks["curve 0"], content.x.unit) if content.feature else None
+    if isinstance(content, Bars):
+        for kind, things in (
+            (FeatureClicks, content.features),
+            (PairClicks, content.pairs),
+            (RuleClicks, content.rules),
+        ):
+            if things:
+                return kind(widget, marks["bars"], things)
+    return None
+
+
+def _axis_tie(widget: PDPWidget, figure: Any, feature: str, mark: Any, unit: float) -> Brush | Points:
     if widget.explainer.grid(feature).kind == "category":
         return Points(widget, feature, mark)
     return Brush(widget, figure, feature, mark, unit)
 
 
+def _about(content: Curves | Surface | Bars) -> Any:
+    """Return what a tie stands on: another one, another tie."""
+    if isinstance(content, Bars):
+        return content.features, content.pairs, [None if node is None else node.text for node in content.rules]
+    return getattr(content, "feature", None)
+
+
 class _Following(Link):
     """A link with a figure that shows what the widget shows."""
 
-    def __init__(self, widget: PDPWidget, figure: Any, made: Drawn, ice: bool | int, pace: float) -> None:
-        super().__init__(widget, figure)
-        self._live, self._ice, self._pace = Live(figure, made), ice, pace
+    def __init__(self, widget: PDPWidget, figure: Any, made: Drawn, newest: Newest, pace: float) -> None:
+        super().__init__(widget, figure, _tie(widget, figure, made.content, made.marks))
+        self._live, self._newest, self._pace = Live(figure, made), newest, pace
         self._drawing = threading.RLock()
         self._beat: threading.Timer | None = None
         self._over = False
         self.refresh()
-        widget.observe(self._changed, _PICTURES)
+        widget.observe(self._changed, newest.traits)
 
     def refresh(self) -> None:
         """Show what is known by now, at once instead of at the next beat."""
         with self._drawing:
-            if self._over:
+            content = None if self._over else self._newest.content(self._live.content)
+            if content is None:
                 return
-            content = sides(self.widget.results, ice=self._ice if self.widget.show_ice else False)
-            other = self._tie is None or content.feature != self._live.content.feature
-            if other and self._tie is not None:
-                self._tie.unlink()
+            tied = self._tie
+            if tied is not None and _about(content) != _about(self._live.content):
+                tied.unlink()
+                tied = None
             self._live.show(content)
-            if other:
-                curve = self._live.marks["curve 0"]
-                self._tie = _tied(self.widget, self.figure, content.feature, curve, content.x.unit)
+            if tied is not None and tied.mark not in self._live.marks.values():
+                tied.unlink()
+                tied = None
+            if tied is None:
+                self._tie = _tie(self.widget, self.figure, content, self._live.marks)
 
     def unlink(self) -> None:
         """Untie widget and figure; both stay as they are."""
@@ -182,7 +211,7 @@ class _Following(Link):
                 return
             self._over = True
             super().unlink()
-        self.widget.unobserve(self._changed, _PICTURES)
+        self.widget.unobserve(self._changed, self._newest.traits)
         beat = self._beat
         if beat is not None:
             beat.cancel()
@@ -199,6 +228,6 @@ class _Following(Link):
         try:
             self.refresh()
         except Exception:
-            if self.widget._controller is None:  # noqa: SLF001 - closed in between
+            if self.widget.closed:
                 return
             logger.exception("a linked figure could not be brought up to date")

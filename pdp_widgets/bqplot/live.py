@@ -1,74 +1,90 @@
-"""Marks of curves that follow changing results, and leave alone what the user made of them."""
+"""Figures that follow changing results, and leave alone what the user made of them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pdp_widgets.figures import Curves
+from .drawing import Drawn, made, remember
+from .plan import Part, Plan, plan
 
-from .drawing import Drawn, Mark, curve_axes, curve_marks, made
-
-_CHANGING = ("labels", "display_legend", "opacities")
-"""Looks that belong to the numbers: the rest is the user's from the first drawing on."""
+if TYPE_CHECKING:
+    from pdp_widgets.figures import Bars, Curves, Surface
 
 
 class Live:
-    """The curves of a figure.
+    """The marks, scales and axes of a figure.
 
     Parameters
     ----------
     figure : bqplot.Figure
     drawn : Drawn
-        What it was made of: curves.
+        What it was made of.
     """
 
     def __init__(self, figure: Any, drawn: Drawn) -> None:
-        assert isinstance(drawn.content, Curves)
         self.figure, self.content, self.marks = figure, drawn.content, dict(drawn.marks)
-        self._axes = list(figure.axes[:2])
+        self._plan, self._scales, self._axes = drawn.plan, dict(drawn.scales), dict(drawn.axes)
+        self._source = drawn.source
 
-    def show(self, content: Curves) -> None:
-        """Show other curves, in the same marks as far as there are such."""
-        before = self.content
-        old, others = self.marks, [mark for mark in self.figure.marks if mark not in self.marks.values()]
-        if content.x.kind == before.x.kind:
-            scales = old["curve 0"].scales
-            self._relabel(content)
+    def show(self, content: Curves | Surface | Bars) -> None:
+        """Show something else, in the same marks as far as there are such."""
+        before, now = self._plan, plan(content)
+        mine, my_axes = list(self.marks.values()), list(self._axes.values())
+        others = [mark for mark in self.figure.marks if mark not in mine]
+        marks: dict[str, Any] = {}
+        if _kinds(before.scales) == _kinds(now.scales):
+            for name, part in now.scales.items():
+                _follow(self._scales[name], before.scales[name], part)
+            for name, part in now.axes.items():
+                _follow(self._axes[name], before.axes[name], part)
+            marks = {name: self.marks[name] for name in now.marks if self._fits(name, now)}
         else:
-            scales, axes = curve_axes(content)
-            foreign = [axis for axis in self.figure.axes if axis not in self._axes]
-            self.figure.axes, self._axes, old = [*axes, *foreign], axes, {}
-        marks = {name: _updated(old.get(name), mark, scales) for name, mark in curve_marks(content).items()}
-        if list(self.figure.marks) != (shown := [*marks.values(), *others]):
-            self.figure.marks = shown
-        for mark in self.marks.values():
-            if mark not in marks.values():
+            foreign = [axis for axis in self.figure.axes if axis not in my_axes]
+            self._scales = {name: made(part) for name, part in now.scales.items()}
+            self._axes = {name: made(part, self._scales) for name, part in now.axes.items()}
+            self.figure.axes = [*self._axes.values(), *foreign]
+        shown = {}
+        for name, part in now.marks.items():
+            if name in marks:
+                _set(marks[name], part.data)
+            shown[name] = marks[name] if name in marks else made(part, self._scales)
+        if list(self.figure.marks) != (all_marks := [*shown.values(), *others]):
+            self.figure.marks = all_marks
+        for mark in mine:
+            if mark not in shown.values():
                 mark.close()
-        if self.figure.title == before.title:
-            self.figure.title = content.title
-        self.marks, self.content = marks, content
+        _follow(self.figure, before.figure, now.figure)
+        self.marks, self.content, self._plan = shown, content, now
+        remember(self.figure, Drawn(content, now, self._scales, shown, self._axes, self._source))
 
-    def _relabel(self, content: Curves) -> None:
-        x, y = self._axes
-        for axis, old, new in ((x, self.content.x.label, content.x.label), (y, self.content.label, content.label)):
-            if axis.label == old:
-                axis.label = new
-        if content.x.kind == "category":
-            x.scale.domain = content.x.values.tolist()
+    def _fits(self, name: str, now: Plan) -> bool:
+        """Whether a mark that is there can show what is wanted of the one of this name."""
+        part = self._plan.marks.get(name)
+        return part is not None and (part.kind, part.scales) == (now.marks[name].kind, now.marks[name].scales)
 
 
-def _updated(mark: Any, wanted: Mark, scales: dict[str, Any]) -> Any:
-    """Return a mark that shows what is wanted: the one that is there, or a new one."""
-    if mark is None:
-        return made(wanted, scales)
-    looks = {name: value for name, value in wanted.style.items() if name in _CHANGING}
-    with mark.hold_sync():
-        for name, value in wanted.data.items():
-            if not np.array_equal(getattr(mark, name), value):
-                setattr(mark, name, value)
-        for name, value in looks.items():
-            if getattr(mark, name) != value:
-                setattr(mark, name, value)
-    return mark
+def _kinds(parts: dict[str, Part]) -> dict[str, str]:
+    return {name: part.kind for name, part in parts.items()}
+
+
+def _follow(widget: Any, before: Part, now: Part) -> None:
+    """Bring a scale, an axis or the figure up to date, but for what the user has set."""
+    _set(
+        widget, {name: value for name, value in now.data.items() if _same(getattr(widget, name), before.data.get(name))}
+    )
+
+
+def _set(widget: Any, data: dict[str, Any]) -> None:
+    with widget.hold_sync():
+        for name, value in data.items():
+            if not _same(getattr(widget, name), value):
+                setattr(widget, name, value)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if not isinstance(one, np.ndarray) and not isinstance(other, np.ndarray):
+        return bool(one == other)
+    numbers = all(isinstance(array, np.ndarray) and array.dtype.kind == "f" for array in (one, other))
+    return bool(np.array_equal(one, other, equal_nan=numbers))

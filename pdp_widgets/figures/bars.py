@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from pdp_widgets.explain.results import in_words
 from pdp_widgets.inputs import InputError
+from pdp_widgets.inputs.conditions import Levels
 
 from .effects import rows_of, shown
 from .parts import Axis, Bars, Surface, distinct, known
@@ -20,10 +21,14 @@ if TYPE_CHECKING:
     from pdp_widgets.explain.network import InteractionNetwork
     from pdp_widgets.explain.region_results import Suggestions
     from pdp_widgets.explain.rules import Rules
+    from pdp_widgets.inputs.conditions import Node
     from pdp_widgets.rulefit.importance import RuleImportance
     from pdp_widgets.rulefit.row import RowExplanation
     from pdp_widgets.rulefit.ruleset import RuleSet
     from pdp_widgets.rulefit.stability import Stability
+    from pdp_widgets.rulefit.terms import Term
+
+T = TypeVar("T")
 
 MOST_BARS = 20
 _LONGEST_NAME = 46
@@ -98,7 +103,7 @@ def interactions(
         return _bars(one.features, values, label, title, stderr, top=top, features=one.features)
     values, stderr = getattr(one.pair_statistic, by)[0], getattr(one.pair_statistic, f"{by}_stderr")[0]
     if what == "pairs":
-        return _bars([" × ".join(pair) for pair in one.pairs], values, label, title, stderr, top=top)
+        return _bars([" × ".join(pair) for pair in one.pairs], values, label, title, stderr, top=top, pairs=one.pairs)
     kept = np.sort(_largest(one.overall_statistic.strength[0], _positive("top", top)))
     at = {one.features[j]: k for k, j in enumerate(kept.tolist())}
     matrix = np.full((len(kept), len(kept)), np.nan)
@@ -183,16 +188,16 @@ def ruleset(result: RuleSet, *, output: Any = None, by: str = "importance", top:
     top : int
         Most bars.
     """
-    return _terms(result, output, by, top, _sum_of(result, output))
+    return _terms(result, output, by, top, _sum_of(result, output), as_seen=True)
 
 
 def rules(result: Rules, *, output: Any = None, by: str = "importance", top: int = MOST_BARS) -> Bars:
     """Return the terms that describe a model or an outcome; see ``ruleset``."""
     n = ", ".join([f"{result.n_rows:,} rows"] + [f"subgroup {result.subgroup}"] * (result.subgroup is not None))
-    return _terms(result.ruleset, output, by, top, f"{result.describes} ({n})")
+    return _terms(result.ruleset, output, by, top, f"{result.describes} ({n})", as_seen=result.as_seen)
 
 
-def _terms(result: RuleSet, output: Any, by: str, top: int, what: str) -> Bars:
+def _terms(result: RuleSet, output: Any, by: str, top: int, what: str, *, as_seen: bool) -> Bars:
     from pdp_widgets.rulefit.importance import global_importance
 
     known("by", by, ("importance", "coefficient"))
@@ -202,7 +207,18 @@ def _terms(result: RuleSet, output: Any, by: str, top: int, what: str) -> Bars:
         raise InputError(
             "importances need the support of the rules: rules.with_support(X), or draw by='coefficient' instead"
         )
-    return _bars([term.label for term in result.terms], values, by, f"Rules: {what}", top=top, signed=True)
+    conditions = [_condition(term) for term in result.terms] if as_seen else []
+    return _bars(
+        [term.label for term in result.terms], values, by, f"Rules: {what}", top=top, signed=True, rules=conditions
+    )
+
+
+def _condition(term: Term) -> Node | None:
+    """Return which rows a term holds for; None of a number."""
+    level = getattr(term, "level", None)
+    if level is None:
+        return term.node  # type: ignore[union-attr]
+    return Levels(term.features[0], level) if level else None
 
 
 def rule_importance(
@@ -282,6 +298,8 @@ def _bars(
     *,
     top: int,
     features: Sequence[str] = (),
+    pairs: Sequence[tuple[str, ...]] = (),
+    rules: Sequence[Node | None] = (),
     ordered: bool = False,
     signed: bool = False,
 ) -> Bars:
@@ -294,8 +312,13 @@ def _bars(
     more = "" if len(kept) == of else f", {len(kept)} of {of}"
     return Bars(
         distinct([names[k] for k in kept.tolist()], _LONGEST_NAME), values[kept], label, title + more, stderr,
-        tuple(features[k] for k in kept.tolist()) if len(features) else (),
+        _taken(features, kept), _taken(pairs, kept), _taken(rules, kept),
     )  # fmt: skip
+
+
+def _taken(things: Sequence[T], kept: np.ndarray) -> tuple[T, ...]:
+    """Return those of the bars that are drawn, if bars are of such things."""
+    return tuple(things[k] for k in kept.tolist()) if len(things) else ()
 
 
 def _largest(values: np.ndarray, top: int) -> np.ndarray:

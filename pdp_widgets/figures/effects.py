@@ -12,7 +12,7 @@ from pdp_widgets.inputs import InputError
 from .parts import INK, REST, SELECTED, Curves, Series, Surface, axis, axis_of, colour_of, known
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pdp_widgets.explain.ale import ALE
     from pdp_widgets.explain.comparison_results import Aligned, Comparison, GroupedDependence
@@ -65,7 +65,7 @@ def partial_dependence(result: PartialDependence, *, output: Any = None, ice: bo
     )
 
 
-def sides(results: dict[str, PartialDependence], *, ice: bool | int = True) -> Curves:
+def sides(results: Mapping[str, PartialDependence], *, ice: bool | int = True) -> Curves:
     """Return the curves of all rows, of the selected ones and of the rest, as ``PDPWidget.results`` has them (one feature)."""
     whole = partial_dependence(results["all"], ice=ice)
     assert isinstance(whole, Curves)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pdp_widgets.inputs import Grid
+    from pdp_widgets.inputs.conditions import Node
 
 INK = "#000000"
 """All rows."""
@@ -106,6 +107,10 @@ class Bars:
     """Half the length of whiskers, NaN for none; None for none at all."""
     features: tuple[str, ...] = ()
     """The feature that each bar is of, where bars are of features."""
+    pairs: tuple[tuple[str, ...], ...] = ()
+    """The two features that each bar is of, where bars are of pairs."""
+    rules: tuple[Node | None, ...] = field(default=(), repr=False)
+    """The condition that each bar is of, where bars are of rules about columns of X; None for terms that are none."""
 
 
 Figure = Curves | Surface | Bars

@@ -19,11 +19,12 @@ from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
 from pdp_widgets.inputs.errors import did_you_mean, unknown_name
 from pdp_widgets.inputs.subgroup import conjunction, parse
 
-from . import bookmarks, code, picture, protocol, state, still
+from . import bookmarks, code, picture, protocol, results, state, still
 from .controller import Controller
 from .export import write_html
 from .panels import PANELS
 from .part import PARTS, Part
+from .results import Results
 from .selection import History, IceBox, Op, Selection, from_wire, to_wire
 from .traits import PICTURES, Focus, WidgetInputError, WidgetTraits, require_bundle
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Literal
 
-    from pdp_widgets.explain import PartialDependence
     from pdp_widgets.inputs.subgroup import Node
 
 __all__ = ["PDPWidget"]
@@ -164,23 +164,43 @@ class PDPWidget(WidgetTraits):
     # ---- what the person reads and does ----------------------------------------------------
 
     @property
-    def results(self) -> dict[str, PartialDependence]:
-        """What is on screen as result objects, from the rows done so far.
+    def results(self) -> Results:
+        """What is on screen as result objects, as far as it is computed.
 
-        ``"all"``: the focused feature; ``"selection"`` and ``"rest"`` as well when rows are selected and the curves are cached.
+        ``"all"``: the focused feature; ``"selection"`` and ``"rest"`` as well when rows are selected and the curves are cached;
+        ``"importance"``, ``"interactions"``, ``"heatmap"`` and ``"rules"``, all over all rows, once these panels know something.
         """
-        screen = self._screen
-        ice, summary = screen.held or screen.focus.ice, screen.focus.summary
-        if ice is None:
-            ice = self.explainer.ice(self.feature, keep=screen.sample)
-        shown = {"all": ice.result()}
-        if summary is not None and summary.result.rows_done > ice.rows_done:  # the cache dropped the curves
-            shown["all"] = summary.result
-        elif self.selection and ice.values is not None:
-            mask, text = self.selection.mask, self.selection.text
-            shown["selection"] = ice.result(mask, text=text)
-            shown["rest"] = ice.result(~mask, text=f"~({text})")
-        return {name: result.output(self.output) for name, result in shown.items()}
+        controller = self._running
+        focused = results.curves(controller, self.feature, self.output, self.selection)
+        return Results({**focused, **results.panels(controller)})
+
+    def results_of(self, feature: Any) -> Results:
+        """Return the curves of any feature, as far as they are computed: ``"all"``, ``"selection"`` and ``"rest"`` as in ``results``.
+
+        Parameters
+        ----------
+        feature : name, column label or position
+        """
+        return Results(results.curves(self._running, self._known_feature(feature), self.output, self.selection))
+
+    def compute(self, *panels: str) -> None:
+        """Compute panels although no page may show them; ``wait()`` waits, ``results`` has what they find.
+
+        Parameters
+        ----------
+        *panels : str
+            Names such as "importance" or "interactions".
+
+        Examples
+        --------
+        >>> w.compute("importance")  # doctest: +SKIP
+        """
+        for name in panels:
+            if name not in PANELS:
+                raise InputError(str(unknown_name("panel", name, PANELS, "one of the widget's panels")))
+        self._elsewhere |= set(panels)
+        board = self._running.board
+        board.open(board.opened | self._elsewhere)
 
     def select(self, subgroup: Any = None, *, op: Op = "replace") -> Selection:
         """Select rows; every view answers for them.
@@ -208,6 +228,26 @@ class PDPWidget(WidgetTraits):
             if op == "replace":
                 return self._show(self._history.set(node))
             return self.selection if node is None else self._show(self._history.combine(op, node))
+
+    def brush(self, subgroup: Any, *, gesture: str | None = None) -> Selection:
+        """Select as the page's own brushes do: in the place of what is selected by the same features; the rest stays.
+
+        Parameters
+        ----------
+        subgroup : str, (n,) bool mask or condition
+            As for ``select``.
+        gesture : str, optional
+            A name for one movement of the hand: what it selects on its way is undone in one step.
+
+        Examples
+        --------
+        >>> w.brush("20 <= temp <= 30", gesture="drag 1")  # doctest: +SKIP
+        """
+        with self.changing():
+            node = self._history.read(subgroup)
+            if node is None:
+                raise InputError("brush() of no rows in particular; clear() selects nothing")
+            return self._show(self._history.combine("replace", node, gesture))
 
     def clear(self) -> None:
         """Select nothing: all rows count."""
@@ -414,6 +454,11 @@ class PDPWidget(WidgetTraits):
             logger.exception("the still picture of the widget failed")
             return bundle
         return {**pictures, **data}, metadata
+
+    @property
+    def closed(self) -> bool:
+        """Whether the widget was closed."""
+        return self._controller is None
 
     def close(self) -> None:
         """Stop the work and take the widget off all pages."""

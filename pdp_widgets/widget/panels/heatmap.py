@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .panel import Panel, View
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from pdp_widgets.explain import Explainer, Ice
+    from pdp_widgets.explain import Explainer, Ice, PartialDependence
     from pdp_widgets.explain.interaction_result import Interaction
     from pdp_widgets.inputs import Grid
 
@@ -30,6 +31,7 @@ COARSE, FINE = 8, 20
 MOST_LEVELS = 24
 """Levels of a category that are shown, the most frequent ones."""
 
+_KEPT_RESULTS = 12
 _KEPT_BYTES = 96 * 2**20  # curves at hand, so that a selection costs no model call
 
 
@@ -95,6 +97,16 @@ class HeatmapPanel(Panel):
         self._done: dict[tuple[str, str], int] = {}  # rows that a pair's surface stands on
         self._interactions: dict[tuple[str, str], Interaction] = {}
         self._axes: dict[str, Axis] = {}
+        self._grown: OrderedDict[tuple[str, str], PartialDependence] = OrderedDict()
+
+    def result(self, view: View) -> PartialDependence | None:
+        """Return the surface of the pair in focus as far as it is known, of the output in focus and without single rows."""
+        pair = _pair(view)
+        found = None if pair is None else self._grown.get(self._one_way(view))
+        if found is None:
+            return None
+        found = found.output(view.output)
+        return found if found.features == pair else _turned(found)
 
     def key(self, view: View) -> Hashable:
         """Return the pair, the output and the selection."""
@@ -233,6 +245,11 @@ class HeatmapPanel(Panel):
         done = min(surface.pair.rows_done, total)
         found, k = surface.interaction, surface.k
         budget = self._more(pair, cells, done)
+        # Without the curves: how many of them are kept is the cache's business.
+        self._grown[pair] = replace(surface.pair.result(), curves=None)
+        self._grown.move_to_end(pair)
+        while len(self._grown) > _KEPT_RESULTS:
+            self._grown.popitem(last=False)
         return {
             "first": a.grid.feature.name,
             "second": b.grid.feature.name,
@@ -290,6 +307,12 @@ def _pair(view: View) -> tuple[str, str] | None:
     if view.pair is not None and view.feature in view.pair:
         return view.pair
     return None if view.partner is None else (view.feature, view.partner)
+
+
+def _turned(result: PartialDependence) -> PartialDependence:
+    """Return the same surface with the other feature first."""
+    numbers = {name: getattr(result, name).swapaxes(1, 2) for name in ("average", "stderr", "variance")}
+    return replace(result, grids=result.grids[::-1], **numbers)
 
 
 def _counts(a: Grid, b: Grid) -> dict[str, Any]:

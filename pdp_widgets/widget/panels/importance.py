@@ -37,6 +37,7 @@ class ImportancePanel(Panel):
     def __init__(self, explainer: Any) -> None:
         super().__init__(explainer)
         self._whole: Importance | None = None
+        self._grown: Importance | None = None
 
     def key(self, view: View) -> Hashable:
         """Return the output and the selection."""
@@ -60,12 +61,18 @@ class ImportancePanel(Panel):
         yield from self.compiled()
         if self._whole is None:
             for grown in iter_importance(view.explainer):
+                self._grown = grown
                 yield self._picture(view, grown, None)
             self._whole = grown
         yield self._picture(view, self._whole, None)
         if view.selection is not None and view.selection.mask.any():
             for grown in iter_importance(view.explainer, subgroup=view.selection):
                 yield self._picture(view, self._whole, grown)
+
+    def result(self, view: View) -> Importance | None:
+        """Return the table of all rows as far as it is known, for the output in focus."""
+        found = self._whole or self._grown
+        return None if found is None else found.output(view.output)
 
     def _picture(self, view: View, whole: Importance, part: Importance | None) -> dict[str, Any]:
         return {

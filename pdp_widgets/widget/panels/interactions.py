@@ -83,6 +83,11 @@ class InteractionsPanel(Panel):
             yield None if grown is None else self._picture(view)
         yield self._picture(view)
 
+    def result(self, view: View) -> Interactions | None:
+        """Return the pairs as far as they are known, for the output in focus."""
+        found = self._found or self._grown
+        return None if found is None else found.output(view.output)
+
     def partner(self, feature: str, k: int) -> str | None:
         """Return the feature that one interacts with most, for one output; None when that is not known, or with none.
 

@@ -76,6 +76,10 @@ class Panel(ABC):
         """Return how many rows the model will be asked about; above what the board affords the person is asked first."""
         return 0
 
+    def result(self, view: View) -> Any:  # noqa: ARG002
+        """Return the newest result object behind the picture; None while nothing is known, and of panels that have none."""
+        return None
+
     @property
     def free(self) -> bool:
         """Whether the numbers follow from a sum of trees, or will as soon as its loops are compiled.

@@ -55,6 +55,7 @@ class RulesPanel(Panel):
         """Where on the path the person wants to be."""
         self._readings: OrderedDict[Hashable, Reading] = OrderedDict()
         self._serial = 0
+        self._shown: dict[Hashable, Rules] = {}
 
     def key(self, view: View) -> Hashable:
         """Return the output, what is described, how many terms, and the selection; None before there is a sample."""
@@ -88,6 +89,7 @@ class RulesPanel(Panel):
                 yield None
             yield from self._wait(lambda: self._fit(what))
         reading = self._read(what, view.output)
+        self._shown[what] = reading.found
         sums: Sums | None = None
         if view.selection is not None:
             growing = reading.sums(view.selection.mask, view.selection_id)
@@ -98,6 +100,10 @@ class RulesPanel(Panel):
         if reading.overlap is None:
             yield from self._wait(reading.look)
             yield reading.picture(sums, more)
+
+    def result(self, view: View) -> Rules | None:
+        """Return the rules that are shown, with as many terms as the person wants."""
+        return self._shown.get(self._what(view.output))
 
     def close(self) -> None:
         """Take no more work; a fit on its way is left to itself."""
