@@ -24,6 +24,8 @@
 //   heatmap         heatmap with, in px of its own box, data-area (left, top, right, bottom), data-x-cells and data-y-cells
 //                   ("LOW:HIGH,..."), data-drawn="X|Y|OUTPUT|MODE"; heatmap-pd|selection|difference|interaction, heatmap-swap,
 //                   heatmap-partner (a select), heatmap-share, heatmap-notes, heatmap-more, heatmap-readout
+//   spans           .pdpw-span[data-of=selection|look] in curves, histogram and beside the heatmap's canvas, .pdpw-s-mark[data-of] in
+//                   sparklines: where the selection holds, and the rule that is looked at
 //   rules           rules-table (a grid; data-lines, data-narrow) with rule (data-term, data-text, data-linear, data-state of a row; cells
 //                   [data-by=COLUMN]), related (data-relation, data-text), rules-note, rules-group (data-label); rules-sort-COLUMN,
 //                   rules-says, rules-model|outcome, rules-more, rules-terms, rules-step (slider), rules-markdown, rules-csv,

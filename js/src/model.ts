@@ -130,6 +130,8 @@ export interface Overview {
   output: string;
   features: OverviewFeature[];
   points: number[];
+  /** Where each begins and ends on its axis, two by two; NaN for levels. */
+  ends?: ArrayLike<number> | null;
   all: ArrayLike<number> | null;
   selection: ArrayLike<number> | null;
   rest: ArrayLike<number> | null;
@@ -228,6 +230,8 @@ export interface Selection {
   n: number;
   total: number;
   conditions: Condition[];
+  /** What can be drawn, but not taken over by a brush. */
+  marks?: Condition[];
   sample: ArrayLike<number> | null;
   can_undo: boolean;
   can_redo: boolean;
@@ -469,8 +473,18 @@ export interface RulesPicture {
   features: string[];
   /** The feature of the widget that each belongs to, or "". */
   focus: string[];
-  /** Distinct conditions: position among `features`, for people, for `select`. */
-  conditions: { feature: ArrayLike<number>; words: string[]; texts: string[] };
+  /**
+   * Distinct conditions: position among `features`, for people, for `select`; ends of an interval (NaN: open) and levels, both missing
+   * where that cannot be drawn.
+   */
+  conditions: {
+    feature: ArrayLike<number>;
+    words: string[];
+    texts: string[];
+    low?: ArrayLike<number>;
+    high?: ArrayLike<number>;
+    levels?: (number[] | null)[];
+  };
   /** Positions among the conditions, term after term; `ends` of each term. */
   parts: ArrayLike<number>;
   ends: ArrayLike<number>;

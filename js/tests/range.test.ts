@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Scene } from "../src/draw/scene";
+import { brushPx, type Scene } from "../src/draw/scene";
 import { linear } from "../src/geometry/scale";
 import { someOutside } from "../src/geometry/subset";
 import type { Curve } from "../src/model";
-import { brushPx, rangeBetween, rangeOfBar } from "../src/views/range";
+import { rangeBetween, rangeOfBar } from "../src/views/range";
 
 function scene(edges: number[], over: Partial<Curve> = {}): Scene {
   const xDomain: [number, number] = [edges[0], edges[edges.length - 1]];

@@ -1,10 +1,33 @@
-"""Which ICE curves cross a rectangle: the page's geometry, over all rows at once."""
+"""Rectangles on ICE curves, and which curves cross one: the page's geometry, over all rows at once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-__all__ = ["crossing"]
+__all__ = ["IceBox", "crossing"]
+
+
+@dataclass(frozen=True)
+class IceBox:
+    """A rectangle on the ICE curves of a feature, as the page drew it."""
+
+    feature: str
+    output: str
+    x: tuple[float, float]
+    y: tuple[float, float]
+    centered: bool
+    exact: bool = True
+    """Whether it was answered over all rows."""
+
+    @property
+    def about(self) -> str:
+        """What it selects, in words."""
+        (x0, x1), (y0, y1) = self.x, self.y
+        what = "centred curves" if self.centered else "curves"
+        place = f"{self.feature} {_short(x0)} to {_short(x1)}, {self.output} {_short(y0)} to {_short(y1)}"
+        return f"{what} through {place}" + ("" if self.exact else " among the sampled rows")
 
 
 def crossing(positions: np.ndarray, curves: np.ndarray, x: tuple[float, float], y: tuple[float, float]) -> np.ndarray:
@@ -44,3 +67,7 @@ def crossing(positions: np.ndarray, curves: np.ndarray, x: tuple[float, float], 
             last = left + (right - left) * ((high - a) / (b - a))
         hit = hit | ((np.minimum(first, last) <= y1) & (np.maximum(first, last) >= y0))
     return hit
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}"

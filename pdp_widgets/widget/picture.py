@@ -258,6 +258,14 @@ def spark_points(grid: Grid | None) -> int:
     return SPARK_POINTS if grid is None or grid.kind != "category" else min(grid.size, SPARK_POINTS)
 
 
+def spark_ends(grid: Grid | None) -> tuple[float, float]:
+    """Return where a sparkline begins and ends on its axis, NaN for levels and where that is not known."""
+    if grid is None or grid.kind == "category" or not grid.ordered.any():
+        return np.nan, np.nan
+    points = grid.positions[grid.ordered]
+    return float(points.min()), float(points.max())
+
+
 def means(curves: np.ndarray, mask: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the mean curve of the rows in ``mask`` and of the rest, shape (2, K); NaN where there is no row.
 

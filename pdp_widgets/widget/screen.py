@@ -218,6 +218,7 @@ class Screen:
                 "output": self.output,
                 "features": [self._row(track) for track in tracks],
                 "points": [picture.spark_points(track.grid) for track in tracks],
+                "ends": pack(np.array([picture.spark_ends(track.grid) for track in tracks]).reshape(-1, 2)),
                 "all": pack(np.stack([track.line(self.k) for track in tracks]), "float32"),
                 "selection": None if selected is None else pack(splits[:, 0], "float32"),
                 "rest": None if selected is None else pack(splits[:, 1], "float32"),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pdp_widgets.inputs import InputError
-from pdp_widgets.inputs.folding import feature_of, fold, leaves_of
+from pdp_widgets.inputs.folding import fold, leaves_of
 from pdp_widgets.inputs.subgroup import And, Levels, Missing, Node, Not, Or, Range, Rows, conjunction, parse
 
+from .drawn import Drawing
+from .geometry import IceBox
 from .wire import pack
 
 if TYPE_CHECKING:
@@ -79,27 +80,6 @@ class Selection:
             return f"<Selection: none, {len(self.mask)} rows>"
         about = "".join(f"; {name}: {what}" for name, what in self.named_rows.items())
         return f"<Selection: {self.text}; {self.n} of {len(self.mask)} rows{about}>"
-
-
-@dataclass(frozen=True)
-class IceBox:
-    """A rectangle on the ICE curves of a feature, as the page drew it."""
-
-    feature: str
-    output: str
-    x: tuple[float, float]
-    y: tuple[float, float]
-    centered: bool
-    exact: bool = True
-    """Whether it was answered over all rows."""
-
-    @property
-    def about(self) -> str:
-        """What it selects, in words."""
-        (x0, x1), (y0, y1) = self.x, self.y
-        what = "centred curves" if self.centered else "curves"
-        place = f"{self.feature} {_short(x0)} to {_short(x1)}, {self.output} {_short(y0)} to {_short(y1)}"
-        return f"{what} through {place}" + ("" if self.exact else " among the sampled rows")
 
 
 class History:
@@ -334,55 +314,19 @@ def from_wire(condition: dict[str, Any], grid: Grid) -> Node:
 def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -> dict[str, Any]:
     """Return ``_selection``; ``sample`` tells whose own curves the page holds."""
     explainer = history.explainer
+    brushed, marked = Drawing(explainer).together(selection.conditions)
     return {
         "id": selection.id,
         "text": selection.text,
         "n": selection.n,
         "total": explainer.n_rows,
         "names": selection.named_rows,
-        "conditions": _all_drawn(selection.conditions, explainer),
+        "conditions": brushed,
+        "marks": marked,
         "sample": pack(np.ones(0) if sample is None else selection.mask[sample], "uint8"),
         "can_undo": history.can_undo,
         "can_redo": history.can_redo,
     }
-
-
-def _all_drawn(conditions: list[Node], explainer: Explainer) -> list[dict[str, Any]]:
-    """Return what can be drawn; where several parts are about one feature, one of them would be drawn as what it is not."""
-    about = Counter(map(feature_of, conditions))
-    known = {None, *explainer.features}  # a column of a group is no feature that could be drawn on
-    conditions = [node for node in conditions if feature_of(node) in known]
-    alone = [node for node in conditions if about[name := feature_of(node)] == 1 or name is None]
-    return [wire for node in alone if (wire := _drawn(node, explainer)) is not None]
-
-
-def _drawn(node: Node, explainer: Explainer) -> dict[str, Any] | None:
-    """Return a condition as the page draws it, None when it cannot."""
-    if isinstance(node, Range) and not node.missing:
-        if node.low is not None and node.high is not None and node.low > node.high:
-            return None  # of two ranges that do not meet
-        low, high = (bound if bound is not None and math.isfinite(bound) else None for bound in (node.low, node.high))
-        return {"type": "range", "feature": node.feature, "low": low, "high": high}
-    if isinstance(node, Levels | Missing) or (isinstance(node, Not) and isinstance(node.part, Missing)):
-        return _grid_levels(node, explainer)
-    if isinstance(node, Rows) and isinstance(node.data, IceBox):
-        box = node.data
-        where = {"x": list(box.x), "y": list(box.y), "centered": box.centered}
-        names = {"name": node.text, "about": node.about}
-        return {"type": "ice", "feature": box.feature, "output": box.output, **where, **names}
-    return None
-
-
-def _grid_levels(node: Node, explainer: Explainer) -> dict[str, Any] | None:
-    feature = node.part.feature if isinstance(node, Not) else node.feature  # type: ignore[attr-defined]
-    grid = explainer.grid(feature)
-    if grid.kind != "category":
-        missing_only = isinstance(node, Missing) and grid.missing >= 0
-        return {"type": "levels", "feature": feature, "levels": [grid.missing]} if missing_only else None
-    # Ask one row per grid level, which is safer than comparing levels here a second time.
-    mask = node.mask(explainer.table)
-    levels = [k for k in range(grid.size) if mask[grid.own == k].any()]
-    return {"type": "levels", "feature": feature, "levels": levels}
 
 
 def _slot(node: Node) -> tuple[frozenset[str], bool] | None:
@@ -409,7 +353,3 @@ def _rounded(bound: float | None, fine: float, kind: str) -> float | None:
         return float(round(bound, -math.floor(math.log10(fine)))) + 0.0  # + 0.0: no negative zero
     step = max((unit for unit in _MILLISECONDS if unit <= fine), default=1)
     return float(round(bound / step) * step)
-
-
-def _short(value: float) -> str:
-    return f"{value:.4g}"

@@ -133,7 +133,7 @@ class WidgetTraits(anywidget.AnyWidget):
 
     _overview = _private()
     """Sparklines: {output, features: [{name, rows, total, importance|null, importance_selected|null (of the selection's curve), heterogeneity|null, error|null}], points: [int],
-    all, selection|null, rest|null: float32[p, 24] with NaN for not known yet, n_selection, n_rest}.
+    ends: float64[p, 2] of the axis (NaN: levels, or not known yet), all, selection|null, rest|null: float32[p, 24] with NaN for not known yet, n_selection, n_rest}.
     ``importance`` and ``heterogeneity`` have the unit of the prediction."""
 
     _curve = _private()
@@ -150,8 +150,9 @@ class WidgetTraits(anywidget.AnyWidget):
     rest: {...}}; ``thin`` is relative to the side's own rows."""
 
     _selection = _private()
-    """{id, text ("" for none), n, total, conditions: the plain parts that can be drawn, sample: uint8[m], can_undo, can_redo,
-    names: {"@curves1": what it is, in words}}. A rectangle among the conditions carries the same two as ``name`` and ``about``."""
+    """{id, text ("" for none), n, total, conditions: the plain parts that a brush can take over, marks: those that can be drawn only,
+    sample: uint8[m], can_undo, can_redo, names: {"@curves1": what it is, in words}}. A rectangle among the conditions carries the
+    same two as ``name`` and ``about``."""
 
     _bookmarks = _private()
     """How many rows each bookmark selects, by name."""
@@ -193,7 +194,8 @@ class WidgetTraits(anywidget.AnyWidget):
     _rules = _private()
     """{id, output, kind ("model"|"surrogate"|"outcome"), of, describes, link, fidelity|null, rows (fitted to), rows_total, more|null (rows
     to be asked for), intercept, start (the sum where no rule holds and numbers are at their means), as_seen, left_out, features, focus
-    (the widget's feature that each belongs to, or ""), conditions: {feature: int32[C], words, texts}, parts: int32[..] positions among the
+    (the widget's feature that each belongs to, or ""), conditions: {feature: int32[C], words, texts, low, high: float64[C] (NaN: open),
+    levels: [[int]|null]} with both null where that cannot be drawn, parts: int32[..] positions among the
     conditions, ends: int32[K] of each term's parts, main: int32[K] most important feature, weight: float32[F] of each feature, type: uint8[K] (0 rule, 1 number, 2 level),
     coefficient, support, importance (the largest is 100), inside, outside: float32[K], n: int32[K] (-1: unknown), largest|null
     (importance that is 100, in the unit of the sum), limits: of the linear terms in their order, path: {terms: int32[A], explained: float32[A], at}|null, cluster:

@@ -6,7 +6,7 @@ import { barCounts } from "../geometry/subset";
 import type { Shown } from "../store";
 import type { Palette } from "../theme";
 import { clip } from "./layers";
-import type { Scene } from "./scene";
+import { MISSING_HALF, type Scene } from "./scene";
 
 type Ctx = CanvasRenderingContext2D;
 
@@ -29,7 +29,8 @@ export function barsOf(scene: Scene): Bar[] {
       const x1 = x(hist.edges[b + 1]);
       const gap = x1 - x0 > 4 ? 1 : 0;
       bars.push({ x: x0 + gap / 2, width: Math.max(1, x1 - x0 - gap) });
-    } else if (!Number.isNaN(scene.missingAt)) bars.push({ x: scene.missingAt - 11, width: 22 });
+    } else if (!Number.isNaN(scene.missingAt))
+      bars.push({ x: scene.missingAt - MISSING_HALF, width: 2 * MISSING_HALF });
   }
   return bars;
 }
@@ -164,7 +165,7 @@ export function paintHistogramOverlay(ctx: Ctx, scene: Scene, colours: Palette, 
       ctx.fillRect(scene.bands.center(over.levels[i]) - scene.bands.width / 2, histBottom + 1, scene.bands.width, 3);
   } else if (over.levels && !Number.isNaN(scene.missingAt)) {
     ctx.fillStyle = colours.selection;
-    ctx.fillRect(scene.missingAt - 11, histBottom + 1, 22, 3);
+    ctx.fillRect(scene.missingAt - MISSING_HALF, histBottom + 1, 2 * MISSING_HALF, 3);
   }
   if (over.brush) {
     const [x0, x1] = over.brush;

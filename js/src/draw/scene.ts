@@ -7,7 +7,7 @@ import { nameOf, type Observed, type Overlay } from "../geometry/overlays";
 import { picks } from "../geometry/resample";
 import { type Bands, bands, extent, type Linear, linear, padded, union } from "../geometry/scale";
 import type { Steps } from "../geometry/slope";
-import type { Curve, Ice } from "../model";
+import type { Condition, Curve, Ice } from "../model";
 import type { Shown } from "../store";
 
 /** A curve beside the partial dependence, with px of its points. */
@@ -249,6 +249,46 @@ export function makeScene(input: SceneInput): Scene {
     title: beside.title,
     faint: beside.overlays.some(({ kind }) => kind === "ale"),
   };
+}
+
+/** A range in px, inside the axis even where it is not; whole numbers with all of their bar. */
+export function brushPx(scene: Scene, { low, high }: Extract<Condition, { type: "range" }>): [number, number] {
+  const [x0, x1] = scene.x.range;
+  const half = scene.curve.integer ? 0.5 : 0;
+  const within = (px: number) => Math.max(x0, Math.min(x1, px));
+  return [low === null ? x0 : within(scene.x(low - half)), high === null ? x1 : within(scene.x(high + half))];
+}
+
+/** A stretch of an axis in px, and whether it ends there or goes on beyond the axis. */
+export interface Span {
+  from: number;
+  to: number;
+  begins: boolean;
+  ends: boolean;
+}
+
+/** Half the width of the bar of a missing level. */
+export const MISSING_HALF = 11;
+
+/** Where conditions on the focused feature stand. */
+export function spansOf(scene: Scene, conditions: Condition[]): Span[] {
+  const closed = (middle: number, half: number) => ({
+    from: middle - half,
+    to: middle + half,
+    begins: true,
+    ends: true,
+  });
+  const { bands, missingAt } = scene;
+  return conditions.flatMap((condition): Span[] => {
+    if (condition.feature !== scene.curve.feature || condition.type === "ice") return [];
+    if (condition.type === "range") {
+      if (bands) return [];
+      const [from, to] = brushPx(scene, condition);
+      return [{ from, to, begins: condition.low !== null, ends: condition.high !== null }];
+    }
+    if (bands) return condition.levels.map((level) => closed(bands.center(level), bands.width / 2));
+    return Number.isNaN(missingAt) ? [] : [closed(missingAt, MISSING_HALF)];
+  });
 }
 
 /** A pixel in axis units; levels as fractional indexes. */

@@ -213,7 +213,10 @@ export function restored(selection: Selection, lookup: Lookup, names: Names): St
     // Rows that were picked otherwise stay whatever is brushed.
     const about = features.length > 0 && !(ice && !rectangle) && !/^[~(].*@/.test(part) ? { features, ice } : null;
     let mask: ArrayLike<number> | null = parts.length === 1 ? sample : null;
-    const found = mask || !condition ? null : evaluate(condition, lookup, strictEnds(part, condition.feature));
+    // The wire's ends of whole numbers belong to the range.
+    const strict =
+      condition && !lookup(condition.feature, null)?.curve.integer ? strictEnds(part, condition.feature) : undefined;
+    const found = mask || !condition ? null : evaluate(condition, lookup, strict);
     if (found) mask = found.map((v, row) => v | sample[row]);
     return { about, condition, text: part, either: false, mask };
   });

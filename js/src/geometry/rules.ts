@@ -1,6 +1,6 @@
 // Terms of a rule set as rows of a table: what is kept, in which order, under which heads, and as text to take away.
 
-import type { Related, RowReply, RulesPicture } from "../model";
+import type { Condition, Related, RowReply, RulesPicture } from "../model";
 import { fmt } from "./format";
 
 export type Picture = RulesPicture;
@@ -81,6 +81,20 @@ export function termsOf(p: Picture): Terms {
     size: parts.map((list, i) => (p.type[i] === 0 ? list.length : 0)),
     limits: parts.map((_, i) => (p.type[i] === 0 ? "" : p.limits[linear++])),
   };
+}
+
+/** Where a rule holds, feature by feature, as far as that can be drawn. */
+export function drawnOf(p: Picture, terms: Terms, term: number): Condition[] {
+  const { low, high, levels } = p.conditions;
+  return (terms.parts[term] ?? []).flatMap((part): Condition[] => {
+    const feature = p.features[p.conditions.feature[part]];
+    const [from, to] = [low, high].map((ends) => (ends && !Number.isNaN(ends[part]) ? ends[part] : null));
+    const own = levels?.[part];
+    return [
+      ...(from === null && to === null ? [] : [{ type: "range" as const, feature, low: from, high: to }]),
+      ...(own ? [{ type: "levels" as const, feature, levels: own }] : []),
+    ];
+  });
 }
 
 /** One row of the data, term by term. */

@@ -42,6 +42,7 @@ export function Curves({ ui }: { ui: Ui }) {
       node.dataset.overlays = scene.overlays.map(({ key }) => key).join(",");
       node.dataset.shown = shown ? (draft ? "draft" : shown.exact ? "exact" : "sample") : "";
     },
+    said: ({ curve }) => ui.said(curve.feature),
     follow() {
       ui.hover.value;
       ui.rect.value;

@@ -1,7 +1,7 @@
 // The distribution of the focused feature: drag a range, click a level, move the brush with keys, type its ends.
 
 import { barsOf, paintHistogramBase, paintHistogramOverlay } from "../draw/histogram";
-import type { Scene } from "../draw/scene";
+import { brushPx, type Scene } from "../draw/scene";
 import { count, fmtOn, percent } from "../geometry/format";
 import { brushHandle, type Handle, nearest } from "../geometry/hit";
 import { barCounts } from "../geometry/subset";
@@ -9,7 +9,7 @@ import type { Op } from "../model";
 import { Ends, WrongEnd } from "./ends";
 import { useValue } from "./hooks";
 import { type Plot, PlotView } from "./plot";
-import { ANY, alike, brushPx, current, type Levels, levelsOf, type Range, rangeBetween, rangeOfBar } from "./range";
+import { ANY, alike, current, type Levels, levelsOf, type Range, rangeBetween, rangeOfBar } from "./range";
 import type { Ui } from "./ui";
 
 export function Distribution({ ui }: { ui: Ui }) {
@@ -36,6 +36,8 @@ export function Distribution({ ui }: { ui: Ui }) {
         levels: current(ui, "levels", scene.curve.feature)?.levels ?? null,
       });
     },
+    // The rest of it is the brush.
+    said: () => (store.brush.draft.value ? [] : (store.selection.value.marks ?? [])),
     follow() {
       ui.bar.value;
       ui.histFocused.value;

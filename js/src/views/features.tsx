@@ -4,11 +4,11 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { compact, fmt } from "../geometry/format";
 import { type Amount, aboutOf, amounts, longest, MEASURES, measureOf, whyNot } from "../geometry/measures";
 import { extent, union } from "../geometry/scale";
-import type { FeatureKind, Info, Overview, SortBy } from "../model";
+import type { Condition, FeatureKind, Info, Overview, SortBy } from "../model";
 import { SPARK } from "../model";
 import { useValue } from "./hooks";
 import { Line } from "./panel";
-import { sparkPath } from "./spark";
+import { sparkMarks, sparkPath } from "./spark";
 import type { Ui } from "./ui";
 
 const KINDS: Record<FeatureKind, [string, string]> = {
@@ -40,23 +40,35 @@ export const allDone = (overview: Overview | null): boolean =>
   overview?.features.every((f) => f.error !== null || (f.total > 0 && f.rows >= f.total)) ?? false;
 
 function Spark({
+  ui,
   overview,
   row,
   category,
   range,
 }: {
+  ui: Ui;
   overview: Overview;
   row: number;
   category: boolean;
   range: [number, number];
 }) {
   const points = overview.points[row] ?? SPARK;
+  const { name } = overview.features[row];
+  const marks = (conditions: Condition[]) => {
+    const own = conditions.filter((c) => c.feature === name);
+    const [low, high] = [overview.ends?.[2 * row], overview.ends?.[2 * row + 1]];
+    return own.length && low !== undefined && high !== undefined ? sparkMarks(own, [low, high], points) : "";
+  };
+  const selected = useValue(() => marks(ui.said(name)), [overview, row]);
+  const looked = useValue(() => marks(ui.looked.value), [overview, row]);
   const line = (values: ArrayLike<number> | null) => (values ? sparkPath(values, row, points, category, range) : "");
   return (
     <svg class="pdpw-spark" viewBox="0 0 72 26" preserveAspectRatio="none" aria-hidden="true">
       <path d={line(overview.rest)} class="pdpw-s-rest" />
       <path d={line(overview.all)} class="pdpw-s-all" />
       <path d={line(overview.selection)} class="pdpw-s-sel" />
+      {selected && <path d={selected} class="pdpw-s-sel pdpw-s-mark" data-of="selection" />}
+      {looked && <path d={looked} class="pdpw-s-all pdpw-s-mark" data-of="look" />}
     </svg>
   );
 }
@@ -345,6 +357,7 @@ export function Features({ ui, hidden }: { ui: Ui; hidden: boolean }) {
                   <span class="pdpw-spark pdpw-error-text">failed</span>
                 ) : overview && row >= 0 ? (
                   <Spark
+                    ui={ui}
                     overview={overview}
                     row={row}
                     category={["category", "bool", "group"].includes(feature.kind)}

@@ -9,6 +9,7 @@ import { CanvasView } from "./canvas";
 import { Combobox } from "./combobox";
 import { useValue } from "./hooks";
 import { Panel } from "./panel";
+import { Looked } from "./spans";
 import { listen, NAMES, paint, pairOf, read, State } from "./surface";
 import type { Ui } from "./ui";
 
@@ -86,6 +87,7 @@ export function Heatmap({ ui }: { ui: Ui }) {
               paint={(ctx, _, __, node) => paint(state, ctx, node)}
               listen={(node, abort) => listen(state, node, abort)}
             />
+            <Looked state={state} />
             <Reading state={state} />
           </div>
           <Notes ui={ui} surface={surface} heat={heat} mode={mode} />

@@ -3,8 +3,10 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { framed, prepare, wipe } from "../draw/layers";
 import type { Scene } from "../draw/scene";
+import type { Condition } from "../model";
 import { messageOf } from "../store";
 import { scoped } from "./hooks";
+import { Spans } from "./spans";
 import type { Ui } from "./ui";
 
 type Painter = (ctx: CanvasRenderingContext2D, scene: Scene, node: HTMLElement) => void;
@@ -20,6 +22,8 @@ export interface Plot {
   area(scene: Scene): [number, number];
   base: Painter;
   over: Painter;
+  /** What is selected, where that is marked as a stretch of the axis. */
+  said(scene: Scene): Condition[];
   /** Reads the signals that repaint the overlay, beside scene and colours. */
   follow(): void;
   listen(node: HTMLElement, signal: AbortSignal): void;
@@ -106,6 +110,7 @@ export function PlotView({ ui, plot }: { ui: Ui; plot: Plot }) {
     >
       <canvas ref={base} aria-hidden="true" />
       <canvas ref={over} aria-hidden="true" data-testid={`${plot.id}-overlay`} />
+      <Spans ui={ui} area={plot.area} said={plot.said} />
     </div>
   );
 }

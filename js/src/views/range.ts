@@ -1,7 +1,7 @@
 // From pixels and bars to conditions on the focused feature, and back.
 
 import { partsOf } from "../brush";
-import type { Scene } from "../draw/scene";
+import { brushPx, type Scene } from "../draw/scene";
 import { readable, readableDate } from "../geometry/scale";
 import { someOutside } from "../geometry/subset";
 import type { Condition } from "../model";
@@ -20,14 +20,6 @@ export function current<T extends "range" | "levels">(
   const drafted = draft ? partsOf(draft.condition).filter((c) => c.feature === feature && c.type !== "ice") : [];
   const list = drafted.length > 0 ? drafted : ui.store.selection.value.conditions;
   return (list.find((c) => c.type === type && c.feature === feature) as Extract<Condition, { type: T }>) ?? null;
-}
-
-/** A brush in px, inside the axis even where its range is not; whole numbers with all of their bar. */
-export function brushPx(scene: Scene, { low, high }: Range): [number, number] {
-  const [x0, x1] = scene.x.range;
-  const half = scene.curve.integer ? 0.5 : 0;
-  const within = (px: number) => Math.max(x0, Math.min(x1, px));
-  return [low === null ? x0 : within(scene.x(low - half)), high === null ? x1 : within(scene.x(high + half))];
 }
 
 /** A pixel as an end of a range: readable, whole for whole numbers, open at the ends of the axis. */

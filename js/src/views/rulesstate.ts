@@ -6,6 +6,7 @@ import {
   aboutTerm,
   type Column,
   clicked,
+  drawnOf,
   type Filters,
   type Group,
   type Grouping,
@@ -41,6 +42,8 @@ export class RulesState {
   readonly row = signal<RowReply | null>(null);
   /** The sampled row that was under the pointer last, by its position in the sample; -1 before. */
   readonly seen = signal(-1);
+  /** The term that is looked at without being chosen; -1 for none. */
+  readonly look = signal(-1);
   /** Key of the line that the keyboard is at. */
   readonly active = signal("");
 
@@ -89,6 +92,12 @@ export class RulesState {
     ui.watch(() => {
       const p = this.picture.value;
       if (p && (p.kind === "outcome") === (this.subject.value === "outcome")) this.subject.value = "";
+    });
+    ui.watch(() => {
+      const [p, terms, term] = [this.picture.value, this.terms.value, this.look.value];
+      // A rule that is selected is drawn as the selection.
+      const none = !p || !terms || term < 0 || term >= terms.k || this.isChosen(terms.texts[term]);
+      ui.looked.value = none ? [] : drawnOf(p, terms, term);
     });
     // Of other terms the row is explained anew.
     ui.watch(() => {

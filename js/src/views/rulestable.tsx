@@ -93,11 +93,17 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
   const [top, setTop] = useState(0);
   const [box, setBox] = useState({ width: 1000, height: 300 });
   const node = useRef<HTMLDivElement>(null);
+  const leave = () => {
+    state.look.value = -1;
+  };
   useLayoutEffect(() => {
     const own = node.current!;
     const observer = new ResizeObserver(() => setBox({ width: own.clientWidth, height: own.clientHeight }));
     observer.observe(own);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      leave();
+    };
   }, []);
   const narrow = box.width < NARROW;
   const wide = box.width >= WIDE;
@@ -114,6 +120,7 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
     const at = Math.max(0, Math.min(items.length - 1, to));
     if (!items[at]) return;
     state.active.value = items[at].key;
+    state.look.value = termOf(items[at]);
     const room = own.clientHeight - headHeight;
     if (at * line < own.scrollTop) own.scrollTop = at * line;
     else if ((at + 1) * line > own.scrollTop + room) own.scrollTop = (at + 1) * line - room;
@@ -161,6 +168,12 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
         maxHeight: `${headHeight + (wide ? 12 : 8) * line}px`,
       }}
       onKeyDown={onKeyDown}
+      onPointerOver={(event) => {
+        const line = (event.target as Element).closest<HTMLElement>("[data-term]");
+        state.look.value = line ? Number(line.dataset.term) : -1;
+      }}
+      onPointerLeave={leave}
+      onBlur={leave}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
     >
       <div class="pdpw-rules-heads" role="row" aria-rowindex={1} style={{ height: `${headHeight}px` }}>
@@ -250,6 +263,7 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
                 {...common}
                 class="pdpw-rules-related"
                 data-testid="related"
+                data-term={item.term}
                 data-relation={item.related.relation}
                 data-text={terms.texts[item.term]}
                 title={`correlation ${fmt(item.related.correlation)}, ${percent(item.related.jaccard ?? 0, 1)} of the rows of either are shared`}
@@ -283,6 +297,9 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
     </div>
   );
 }
+
+/** The term of a line; -1 for heads and notes. */
+const termOf = (item: Item) => ("term" in item ? item.term : -1);
 
 /** The largest coefficient of a rule: numbers have units of their own. */
 function scaleOf(p: Picture): number {

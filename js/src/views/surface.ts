@@ -133,13 +133,9 @@ const signed = (v: number) => (v > 0 ? `+${fmt(v)}` : fmt(v));
 
 /** Where the selection, or what is being dragged, stands on both axes. */
 function selectedOf({ ui }: State, { x, y }: Heat): Over["selected"] {
-  const draft = ui.store.brush.draft.peek();
-  const drawn = draft ? partsOf(draft.condition) : [];
-  const conditions = ui.store.selection.peek().conditions;
   const on = (lane: Lane) => {
-    const about = (c: Condition) => c.type !== "ice" && c.feature === lane.axis.feature;
-    const condition = drawn.find(about) ?? conditions.find(about);
-    return condition ? stretches(lane, condition) : null;
+    const found = ui.said(lane.axis.feature);
+    return found.length > 0 ? found.flatMap((condition) => stretches(lane, condition)) : null;
   };
   return { x: on(x), y: on(y) };
 }

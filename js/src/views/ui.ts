@@ -1,6 +1,7 @@
 // What one view of a store knows that the store does not: its size, its colours, what is under the pointer.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals-core";
+import { partsOf } from "../brush";
 import type { Rect } from "../draw/curves";
 import { measurer } from "../draw/layers";
 import { type Beside, makeScene, rowsToDraw, type Scene, Sticky, yExtent } from "../draw/scene";
@@ -8,7 +9,7 @@ import type { Question } from "../geometry/answers";
 import { overlaysOf } from "../geometry/overlays";
 import { type Steps, slopeCurve, slopeLines, slopePart, stepsOf } from "../geometry/slope";
 import { groupTints, type Tints, tintsOf } from "../geometry/tints";
-import type { Curve, Ice, Op, PanelName, Pictures } from "../model";
+import type { Condition, Curve, Ice, Op, PanelName, Pictures } from "../model";
 import { keyOf } from "../seen";
 import type { Shown, Store } from "../store";
 import { type Palette, palette, type Scheme } from "../theme";
@@ -30,6 +31,8 @@ export class Ui {
   readonly scheme = signal<Scheme>("light");
   readonly hover = signal<Hover>(NO_HOVER);
   readonly rect = signal<Rect | null>(null);
+  /** Where the rule holds that is under the pointer, or that keys are at. */
+  readonly looked = signal<Condition[]>([]);
   /** Bar under the pointer or the keyboard. */
   readonly bar = signal(-1);
   readonly histFocused = signal(false);
@@ -188,6 +191,15 @@ export class Ui {
         beside: beside.value,
       });
     });
+  }
+
+  /** What is said about a feature's values: by the brush that is in hand, else by the selection. */
+  said(feature: string): Condition[] {
+    const about = (c: Condition) => c.type !== "ice" && c.feature === feature;
+    const draft = this.store.brush.draft.value;
+    const drafted = draft ? partsOf(draft.condition).filter(about) : [];
+    const { conditions, marks = [] } = this.store.selection.value;
+    return drafted.length > 0 ? drafted : [...conditions, ...marks].filter(about);
   }
 
   /** Runs now and whenever a signal it read changes, until the view goes. */

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdp_widgets.inputs import InputError
-from pdp_widgets.inputs.conditions import And, Levels, Rows
+from pdp_widgets.inputs.conditions import Levels, Rows
 from pdp_widgets.rulefit import Linear, Rule
-from pdp_widgets.rulefit.conditions import words
 from pdp_widgets.rulefit.evaluation import Evaluation, is_condition
 from pdp_widgets.rulefit.importance import global_importance, importance_features, relative, shares
 from pdp_widgets.widget.wire import pack, scalar
+
+from .rules_parts import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -281,7 +282,7 @@ class Reading:
         """Everything but the selection's and the clusters."""
         found, rules, (o, sign) = self.found, self.rules, self.at
         overall = global_importance(rules)[o]
-        names, conditions, parts, ends = self._parts()
+        parts = Parts.of(self.terms)
         linear = [term for term in self.terms if isinstance(term, Linear)]
         inside, outside = (means[o, self.shown] for means in (rules.mean_inside, rules.mean_outside))
         if sign < 0:
@@ -303,17 +304,13 @@ class Reading:
             "start": self._start,
             "as_seen": found.as_seen,
             "left_out": len(self.order) - len(self.shown),
-            "features": names,
-            "focus": [self._explained(name) for name in names],
-            "conditions": {
-                "feature": pack([at for at, _, _ in conditions], "int32"),
-                "words": [words for _, words, _ in conditions],
-                "texts": [text for _, _, text in conditions],
-            },
-            "parts": pack(parts, "int32"),
-            "ends": pack(ends, "int32"),
-            "main": pack(self._main(names), "int32"),
-            "weight": pack([self._weights.get(name, 0.0) for name in names], "float32"),
+            "features": parts.features,
+            "focus": [self._explained(name) for name in parts.features],
+            "conditions": parts.wire(self.explainer, drawn=found.as_seen),
+            "parts": pack(parts.places, "int32"),
+            "ends": pack(parts.ends, "int32"),
+            "main": pack(self._main(parts.features), "int32"),
+            "weight": pack([self._weights.get(name, 0.0) for name in parts.features], "float32"),
             "type": pack([_type(term) for term in self.terms], "uint8"),
             "coefficient": pack(self.coefficients[self.shown], "float32"),
             "support": pack(support, "float32"),
@@ -325,27 +322,6 @@ class Reading:
             "limits": [_short(term).limits for term in linear],
             "path": self._path(),
         }
-
-    def _parts(self) -> tuple[list[str], list[tuple[int, str, str]], list[int], list[int]]:
-        """Return the features, the distinct conditions (feature, words, text), and which ones each term consists of.
-
-        Rules share most of their conditions, so that each is sent once.
-        """
-        names: dict[str, int] = {}
-        conditions: dict[tuple[int, str, str], int] = {}
-        parts: list[int] = []
-        ends: list[int] = []
-        for term in self.terms:
-            if isinstance(term, Rule):
-                alone = len(term.conditions) == 1
-                pieces = [(c.feature, words(c), c.text if alone else And((c,)).text) for c in term.conditions]
-            else:
-                pieces = [(term.feature, term.label, term.text)]
-            for feature, label, text in pieces:
-                key = (names.setdefault(feature, len(names)), label, text)
-                parts.append(conditions.setdefault(key, len(conditions)))
-            ends.append(len(parts))
-        return list(names), list(conditions), parts, ends
 
     def _main(self, names: list[str]) -> list[int]:
         """Return the position of each term's most important feature among the names."""
