@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figures import Axis, Bars, Curves, Surface, describe
+from .figures import Axis, Bars, Curves, Histogram, Surface, describe
 from .figures.parts import CIVIDIS, DIVERGING, ICE, NEGATIVE, PLAIN, POSITIVE
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def plot(result: Any, ax: Axes | None = None, **options: Any) -> Axes:
         _curves(content, ax)
     elif isinstance(content, Surface):
         _surface(content, ax)
+    elif isinstance(content, Histogram):
+        _histogram(content, ax)
     else:
         _bars(content, ax)
     ax.set_title(content.title, fontsize="medium")
@@ -135,6 +137,19 @@ def _bars(content: Bars, ax: Axes) -> None:
     if signed:
         ax.axvline(0, color="black", linewidth=0.8)
     ax.set_xlabel(content.label)
+    _frame(ax)
+
+
+def _histogram(content: Histogram, ax: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    ax.stairs(content.counts, content.edges, fill=True, color=ICE, alpha=0.5)
+    for name, value, colour in content.lines:
+        ax.axvline(value, color=colour, linewidth=1.8, label=name)
+    ax.legend(fontsize="small", frameon=False)
+    ax.set_xlabel(content.label)
+    ax.set_ylabel(content.counted)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     _frame(ax)
 
 

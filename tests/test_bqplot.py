@@ -12,10 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from pdp_widgets import RuleFitRegressor, compare
+from pdp_widgets.bqplot import figure as drawn_by_bqplot
 from pdp_widgets.explain import Explainer
 from pdp_widgets.inputs import InputError
 from pdp_widgets.rulefit.stability import stability
@@ -291,6 +293,130 @@ def test_names_that_are_cut_stay_apart():
     assert distinct(["abcdef", "abcdeg", "ab"], 4) == ("abc…", "abc… (2)", "ab")
 
 
+# ---- checks ------------------------------------------------------------------------------------
+
+
+def test_a_null_distribution_is_a_histogram_with_the_observed_value_and_p():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, size=(200, 3)), columns=list("abc"))
+    y = 3.0 * ((X["a"] > 0) & (X["b"] > 0)) + X["c"]
+    model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    result = Explainer(model, X, y).interaction_null(repeats=9, rows=60, progress=False)
+    at = result.observed.pairs.index(("a", "b"))
+    counts, observed, limit = result.to_bqplot().marks
+    heights, edges = np.histogram(result.strength[0, :, at], bins=12)
+    np.testing.assert_allclose(counts.x, np.repeat(edges, 2))
+    np.testing.assert_array_equal(counts.y, [0, *np.repeat(heights, 2), 0])
+    assert set(observed.x) == {result.observed.pair_statistic.strength[0, at]}
+    assert set(limit.x) == {np.quantile(result.strength[0, :, at], 0.95)}
+    figure = result.to_bqplot(pair=("b", "a"))
+    assert figure.title.startswith("a × b: p = 0.1 "), "none of nine is as strong: one of ten"
+    p = (1 + (result.overall_strength[0, :, 2] >= result.observed.overall_statistic.strength[0, 2]).sum()) / 10
+    assert f"c with all others: p = {p:.2g}" in result.to_bqplot(feature="c").title
+    assert result.overall_p[0, 2] == p
+    h2 = result.to_bqplot(pair=("a", "c"), by="h2").marks[1]
+    assert h2.x[0] == result.observed.pair_statistic.h2[0, result.observed.pairs.index(("a", "c"))]
+    frame = result.to_frame().set_index(["feature_1", "feature_2"])
+    assert frame.loc[("a", "b"), "p"] == pytest.approx(0.1)
+    for wrong in ({"pair": ("a", "z")}, {"feature": "z"}, {"pair": ("a", "b"), "feature": "c"}):
+        with pytest.raises(InputError):
+            result.to_bqplot(**wrong)
+
+
+def test_complexity_is_an_effect_and_its_segments():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"k": rng.uniform(-1, 1, 300), "s": rng.uniform(-1, 1, 300), "c": rng.choice(list("uvw"), 300)})
+    result = Explainer(
+        lambda Z: np.where(Z["k"] > 0, 5 * Z["k"], -3 * Z["k"]) + Z["s"] + 4.0 * (Z["c"] == "v"), X
+    ).complexity()
+    figure = result.to_bqplot(feature="k")
+    effect, fitted = figure.marks
+    assert "2 straight segments" in figure.title
+    kink = np.where(effect.x > 0, 5 * effect.x, -3 * effect.x)
+    np.testing.assert_allclose(effect.y - effect.y.mean(), kink - kink.mean(), atol=0.2)
+    np.testing.assert_allclose(fitted.y, effect.y, atol=0.2)
+    cut = result.approximations[0].starts[1]
+    for part in (slice(0, cut), slice(cut, None)):
+        np.testing.assert_allclose(np.diff(fitted.y[part], 2)[[0, -1]].sum(), 0, atol=0.05)
+        line = np.polyval(np.polyfit(effect.x[part], effect.y[part], 1), effect.x[part])
+        np.testing.assert_allclose(fitted.y[part], line, atol=0.05)
+    levels, groups = result.to_bqplot(feature="c").marks
+    assert levels.x.tolist()[-1] == "v"
+    assert len(np.unique(groups.y.round(9))) == 2
+    default = result.to_bqplot()
+    assert default.axes[0].label == "k"
+    bars = result.to_bqplot(what="features").marks[0]
+    assert dict(zip(bars.x, bars.y, strict=True)) == {"k": 2, "s": 1, "c": 1}
+    with pytest.raises(InputError, match="'kk'"):
+        result.to_bqplot(feature="kk")
+
+
+def test_trust_is_the_curve_dashed_where_few_rows_are():
+    k = np.concatenate([np.repeat([0, 1, 2, 3], 30), [4, 5], np.repeat([6, 7], 30)])
+    X = pd.DataFrame({"k": k, "z": np.linspace(0, 1, len(k)), "c": np.where(np.arange(len(k)) < 2, "rare", "often")})
+    trust = Explainer(lambda Z: Z["k"] ** 2 + Z["z"] + 0.0, X).trust("k")
+    solid, dashed = trust.to_bqplot().marks
+    mean = X["z"]
+    assert np.isnan(solid.y[[4, 5]]).all()
+    np.testing.assert_allclose(np.delete(solid.y, [4, 5]), np.array([0, 1, 4, 9, 36, 49]) + mean.mean())
+    np.testing.assert_allclose(dashed.y[3:7], np.array([9, 16, 25, 36]) + mean.mean())
+    assert np.isnan(np.delete(dashed.y, [3, 4, 5, 6])).all()
+    assert dashed.line_style == "dashed"
+    assert "few rows" in trust.to_bqplot().title or trust.hints[0].kind != "thin"
+    bars = trust.to_bqplot(what="association").marks[0]
+    np.testing.assert_array_equal(bars.y, -np.sort(-trust.associations))
+    outside = trust.to_bqplot(what="outside").marks[0]
+    np.testing.assert_array_equal(outside.y, -np.sort(-trust.outside_shares))
+    often, rare = Explainer(lambda Z: 0.0 + Z["k"], X).trust("c").to_bqplot().marks
+    assert (often.x.tolist(), rare.x.tolist()) == (["often"], ["rare"])
+
+
+def test_trust_of_a_pair_is_how_many_rows_each_cell_has():
+    X = pd.DataFrame({"a": [0, 0, 1, 1, 2, 2, 2], "b": [0, 1, 0, 0, 1, 1, 1]})
+    result = Explainer(lambda Z: 1.0 * Z["a"] + Z["b"], X).trust(("a", "b"))
+    counts = result.to_bqplot().marks[0].color.T
+    np.testing.assert_array_equal(counts, [[1, 1], [2, np.nan], [np.nan, 3]])
+    assert np.isnan(counts).mean() == result.empty_cells == pytest.approx(1 / 3)
+    np.testing.assert_array_equal(result.counts, pd.crosstab(X["a"], X["b"]))
+
+
+def test_overlap_is_a_matrix_and_local_importance_bars(fitted):
+    model, X, _ = fitted
+    rules = model.ruleset_
+    overlap = rules.overlap(X)
+    figure = overlap.to_bqplot(top=4)
+    cells = figure.marks[0]
+    labels = [name.split(" ", 1)[1] for name in cells.row.tolist()]
+    assert cells.column.tolist() == [str(k + 1) for k in range(len(labels))]
+    masks = {term.label: overlap.masks[:, b] for b, term in enumerate(rules.terms[k] for k in overlap.positions)}
+    for i, first in enumerate(labels):
+        for j, second in enumerate(labels):
+            a, b = masks[first], masks[second]
+            expected = np.nan if i == j else (a & b).sum() / (a | b).sum()
+            np.testing.assert_allclose(cells.color[j, i], expected)
+    correlation = overlap.to_bqplot(by="correlation", top=4).marks[0]
+    np.testing.assert_allclose(correlation.color[0, 1], np.corrcoef(masks[labels[0]], masks[labels[1]])[0, 1])
+    assert correlation.scales["color"].mid == 0
+    local = rules.local_importance(X)
+    bars = local.to_bqplot().marks[0]
+    means = local.features_frame().mean().sort_values(ascending=False)
+    assert bars.x.tolist() == means.index.tolist()
+    np.testing.assert_allclose(bars.y, means)
+    one = local.to_bqplot(row=3, what="terms", top=5).marks[0]
+    np.testing.assert_allclose(one.y, np.sort(local.values()[3])[::-1][:5])
+    with pytest.raises(InputError, match="200 rows"):
+        local.to_bqplot(row=200)
+
+
+def test_a_surface_with_gaps_shows_them(numbers):
+    result = numbers.partial_dependence(("x0", "x1"))
+    average = result.average.copy()
+    average[0, 1, 2] = np.nan
+    cells = replace(result, average=average).to_bqplot().marks[0]
+    assert cells.selected.tolist() == [[2, 1]]
+    assert cells.selected_style["fill"] == "#d5d8dd"
+
+
 # ---- words -------------------------------------------------------------------------------------
 
 
@@ -306,8 +432,8 @@ def test_unknown_options_are_told(explainer, numbers, fitted):
         numbers.importance().to_bqplot(top=0)
     with pytest.raises(InputError, match=r"one with \.level"):
         explainer.by_group(("x", "d"), "c").to_bqplot()
-    with pytest.raises(TypeError, match="FeatureTrust has no figure"):
-        explainer.trust("x").to_bqplot()
+    with pytest.raises(TypeError, match="DataFrame has no figure"):
+        drawn_by_bqplot(explainer.to_frame())
     rules = fitted[0].ruleset_
     with pytest.raises(InputError, match="by='coefficient'"):
         replace(rules, support=np.full(len(rules), np.nan)).to_bqplot()

@@ -9,7 +9,8 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
 from pdp_widgets import Explainer
-from pdp_widgets.explain.complexity import R2, _losses, compare_complexity
+from pdp_widgets.explain.complexity import compare_complexity
+from pdp_widgets.explain.segments import R2, _losses
 from pdp_widgets.inputs import InputError
 
 RNG = np.random.default_rng(0)

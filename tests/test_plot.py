@@ -182,3 +182,17 @@ except ImportError as error:
     )
     assert 'pip install "pdp_widgets[plot]"' in found.stdout
     assert "to_bqplot()" in found.stdout
+
+
+def test_a_histogram_has_upright_lines():
+    from pdp_widgets.figures import Histogram
+    from pdp_widgets.plot import _histogram
+
+    _, ax = plt.subplots()
+    _histogram(
+        Histogram("strength", np.array([0.0, 1.0, 2.0]), np.array([3, 1]), "models", "t", (("seen", 1.5, "red"),)), ax
+    )
+    (bars,) = ax.patches
+    assert bars.get_data().values.tolist() == [3, 1]
+    assert set(line(ax, "seen").get_xdata()) == {1.5}
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("strength", "models")

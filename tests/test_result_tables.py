@@ -226,3 +226,16 @@ def test_an_explainer_of_odd_columns_is_shown_all_the_same() -> None:
     frame = Explainer(lambda X: np.arange(len(X), dtype=float), X).to_frame()
     assert list(frame["missing"]) == [6, 0, 0]
     assert frame.loc[1, "values"] == "6 levels: a, b, c, ..."
+
+
+def test_every_result_has_a_figure(result: Any) -> None:
+    figure = result.to_bqplot()
+    assert figure.marks
+    assert figure.title
+    plt = pytest.importorskip("matplotlib.pyplot")
+    _, ax = plt.subplots()
+    try:
+        assert result.plot(ax).get_title() == figure.title
+        assert ax.has_data()
+    finally:
+        plt.close("all")

@@ -7,13 +7,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pdp_widgets.figures import Bars, Curves, Surface, describe
+from pdp_widgets.figures import describe
 
 from .plan import Part, Plan, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
+
+    from pdp_widgets.figures import Figure
 
 
 FOLLOWED = {
@@ -28,7 +30,7 @@ FOLLOWED = {
 class Drawn(NamedTuple):
     """What a figure was made of."""
 
-    content: Curves | Surface | Bars
+    content: Figure
     plan: Plan
     scales: dict[str, Any]
     marks: dict[str, Any]
@@ -95,7 +97,7 @@ def figure(result: Any, **options: Any) -> Any:
     return draw(describe(result, **options), Source.of(result, options))
 
 
-def draw(content: Curves | Surface | Bars, source: Source | None = None) -> Any:
+def draw(content: Figure, source: Source | None = None) -> Any:
     """Return a figure of what was described."""
     drawing = plan(content)
     scales = {name: made(part) for name, part in drawing.scales.items()}

@@ -20,7 +20,7 @@ from .live import Live
 from .newest import Newest, newest_of
 
 if TYPE_CHECKING:
-    from pdp_widgets.figures import Surface
+    from pdp_widgets.figures import Figure
     from pdp_widgets.widget import PDPWidget
 
 logger = logging.getLogger(__name__)
@@ -147,7 +147,7 @@ def link_bqplot(
     return Link(widget, figure, _axis_tie(widget, figure, name, mark, 1.0))
 
 
-def _tie(widget: PDPWidget, figure: Any, content: Curves | Surface | Bars, marks: dict[str, Any]) -> Tie | None:
+def _tie(widget: PDPWidget, figure: Any, content: Figure, marks: dict[str, Any]) -> Tie | None:
     """Return what makes a figure a thing to brush over or to click; None of those that are neither."""
     if isinstance(content, Curves):
         return _axis_tie(widget, figure, content.feature, marks["curve 0"], content.x.unit) if content.feature else None
@@ -168,7 +168,7 @@ def _axis_tie(widget: PDPWidget, figure: Any, feature: str, mark: Any, unit: flo
     return Brush(widget, figure, feature, mark, unit)
 
 
-def _about(content: Curves | Surface | Bars) -> Any:
+def _about(content: Figure) -> Any:
     """Return what a tie stands on: another one, another tie."""
     if isinstance(content, Bars):
         return content.features, content.pairs, [None if node is None else node.text for node in content.rules]

@@ -10,7 +10,7 @@ from .drawing import Drawn, made, remember
 from .plan import Part, Plan, plan
 
 if TYPE_CHECKING:
-    from pdp_widgets.figures import Bars, Curves, Surface
+    from pdp_widgets.figures import Figure
 
 
 class Live:
@@ -28,7 +28,7 @@ class Live:
         self._plan, self._scales, self._axes = drawn.plan, dict(drawn.scales), dict(drawn.axes)
         self._source = drawn.source
 
-    def show(self, content: Curves | Surface | Bars) -> None:
+    def show(self, content: Figure) -> None:
         """Show something else, in the same marks as far as there are such."""
         before, now = self._plan, plan(content)
         mine, my_axes = list(self.marks.values()), list(self._axes.values())

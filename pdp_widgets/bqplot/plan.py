@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pdp_widgets.figures import Axis, Bars, Curves, Surface
+from pdp_widgets.figures import Axis, Bars, Curves, Figure, Histogram, Surface
 from pdp_widgets.figures.parts import CIVIDIS, DIVERGING, ICE, INK, NEGATIVE, PLAIN, POSITIVE
 
 if TYPE_CHECKING:
@@ -55,8 +55,10 @@ class Plan(NamedTuple):
     axes: dict[str, Part]
 
 
-def plan(content: Curves | Surface | Bars) -> Plan:
+def plan(content: Figure) -> Plan:
     """Return how a figure is drawn with bqplot."""
+    if isinstance(content, Histogram):
+        return _histogram(content)
     if isinstance(content, Curves):
         return _curves(content)
     return _surface(content) if isinstance(content, Surface) else _bars(content)
@@ -95,7 +97,8 @@ def _curve_marks(content: Curves) -> dict[str, Part]:
             )  # fmt: skip
         if content.x.kind == "category":
             look = {"colors": [colour], "marker": _SHAPES[k % len(_SHAPES)] if named else "circle", "default_size": 80}
-            marks[f"curve {k}"] = Part("Scatter", data, look, _CURVE)
+            there = np.isfinite(series.y)  # bqplot draws what is not there in a corner
+            marks[f"curve {k}"] = Part("Scatter", {**data, "x": x[there], "y": series.y[there]}, look, _CURVE)
         else:
             look = {"colors": [colour], "stroke_width": 2.5, "line_style": "dashed" if series.dashed else "solid"}
             marks[f"curve {k}"] = Part("Lines", data, look, _CURVE)
@@ -117,7 +120,8 @@ def _surface(content: Surface) -> Plan:
         "y": _scale(content.y),
         "color": _colours(content.values, diverging=content.diverging),
     }
-    if "category" in (content.x.kind, content.y.kind):
+    # A HeatMap paints what is not known in the colour of some cell beside it.
+    if "category" in (content.x.kind, content.y.kind) or np.isnan(content.values).any():
         marks = {"cells": _cells(content, content.values, "color", _NOT_COMPUTED)}
     else:
         data = {"x": content.x.values, "y": content.y.values, "color": content.values.T}
@@ -213,6 +217,28 @@ def _bars(content: Bars) -> Plan:
     longest = max(map(len, content.names), default=0)
     margin = {"top": 50, "bottom": 60, "left": 20 + round(_PER_LETTER * longest), "right": 30}
     return Plan(Part("Figure", {"title": content.title, "fig_margin": margin}, _LOOK), scales, marks, axes)
+
+
+# ---- histograms --------------------------------------------------------------------------------
+
+
+def _histogram(content: Histogram) -> Plan:
+    tallest = int(content.counts.max(initial=1))
+    # Bars of bqplot stand at points and not between edges: the outline of them is a line in steps.
+    steps = {"x": np.repeat(content.edges, 2), "y": np.concatenate([[0.0], np.repeat(content.counts, 2), [0.0]])}
+    look = {"colors": [ICE], "stroke_width": 1, "fill": "inside", "fill_colors": [ICE], "fill_opacities": [0.35]}
+    marks = {"counts": Part("Lines", steps, look, _CURVE)}
+    for k, (name, value, colour) in enumerate(content.lines):
+        data = {"x": np.array([value, value]), "y": np.array([0.0, tallest]), "labels": [name], "display_legend": True}
+        marks[f"line {k}"] = Part("Lines", data, {"colors": [colour], "stroke_width": 2.5}, _CURVE)
+    scales = {"x": Part("LinearScale", {}), "y": Part("LinearScale", {"min": 0.0, "max": 1.05 * tallest})}
+    whole = {"label": content.counted, "tick_values": np.arange(0, tallest + 1, max(1, -(-tallest // 5)))}
+    axes = {
+        "x": Part("Axis", {"label": content.label}, {"num_ticks": 6, "grid_lines": "none"}, {"scale": "x"}),
+        "y": Part("Axis", whole, {"side": "left", "label_offset": "2.8em", "tick_format": "d"}, {"scale": "y"}),
+    }
+    figure = Part("Figure", {"title": content.title}, {**_LOOK, "legend_location": "top-right", "padding_y": 0.0})
+    return Plan(figure, scales, marks, axes)
 
 
 # ---- axes --------------------------------------------------------------------------------------

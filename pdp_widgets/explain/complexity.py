@@ -12,27 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.tabular import Tabular
 
 from .ale import ale
 from .alignment import explainers_of
 from .ask import answers
 from .explanation import MODEL
+from .segments import Approximation, approximated
 
 if TYPE_CHECKING:
     from pdp_widgets.inputs import Feature
 
-    from .ale import ALE
     from .explainer import Explainer
-
-R2 = 0.95
-"""Share of an effect's variance that its linear segments must reproduce."""
-
-MOST_SEGMENTS = 10
 
 
 @dataclass(frozen=True)
-class Complexity(Tabular):
+class Complexity(Tabular, Drawable):
     """Three numbers about a model, and per feature what they are made of."""
 
     features_used: int
@@ -51,6 +47,8 @@ class Complexity(Tabular):
     """The subgroup in words, None for all rows."""
     method: str
     """How the numbers were obtained."""
+    approximations: tuple[Approximation, ...] = field(repr=False)
+    """Per feature its ALE and the segments that reproduce it, in the order of ``per_feature``."""
 
     def __repr__(self) -> str:
         """Say the three numbers, of which output and on how many rows."""
@@ -118,7 +116,7 @@ def complexity(
     prediction = answers(explainer.source, rows, {}, where="at their own values")[k]
     good = np.isfinite(prediction)
     additive = np.zeros(len(rows))
-    table = []
+    table, approximations = [], []
     for feature in explainer.features.values():
         effect = ale(explainer, feature.name, bins=bins, subgroup=subgroup, progress=progress)
         own = np.zeros(len(rows))
@@ -127,7 +125,8 @@ def complexity(
         share = weights[good] / weights[good].sum()
         variance = float(share @ np.square(own[good] - share @ own[good]))
         used = bool((_replaced(explainer, feature, rows)[k] != prediction)[good].any())
-        table.append((feature.name, used, _segments(effect, k, explainer.weights), variance))
+        approximations.append(approximated(effect, k, explainer.weights))
+        table.append((feature.name, used, approximations[-1].segments, variance))
     share = weights[good] / weights[good].sum()
     mean = share @ prediction[good]
     left, whole = share @ np.square(prediction - mean - additive)[good], share @ np.square(prediction - mean)[good]
@@ -149,6 +148,7 @@ def complexity(
         n_rows=len(rows),
         subgroup=text,
         method=MODEL,
+        approximations=tuple(approximations),
     )
 
 
@@ -210,59 +210,3 @@ def _replaced(explainer: Explainer, feature: Feature, rows: np.ndarray) -> np.nd
     vectors = explainer.table.values(feature, other)
     replaced = dict(zip(feature.columns, vectors, strict=True))
     return answers(explainer.source, rows, replaced, where=f"while {feature.name!r} is varied")
-
-
-def _segments(effect: ALE, k: int, weights: np.ndarray | None) -> int:
-    """Return the fewest segments that reproduce the effect over the rows; 0 when it is flat."""
-    values, codes = effect.row_values[k], effect.codes[0]
-    weight = np.ones(len(codes)) if weights is None else weights[effect.rows]
-    x, at = np.unique(codes, return_inverse=True)
-    if len(x) < 2:
-        return 0
-    mass = np.bincount(at, weight)
-    y = np.bincount(at, weight * values) / np.where(mass > 0, mass, 1)
-    category = effect.kinds[0] == "category"
-    if category:  # groups of levels: neighbours in the effect, each at its mean
-        order = np.argsort(y, kind="stable")
-        x, y, mass = np.arange(len(x), dtype=float), y[order], mass[order]
-    centred = y - mass @ y / mass.sum()
-    whole = float(mass @ np.square(centred))
-    if whole <= 16 * mass.sum() * (np.finfo(float).eps * max(np.abs(effect.row_values[k]).max(), 1e-300)) ** 2:
-        return 0
-    x, y, mass = _thinned(x, centred, mass)
-    loss = _losses(x, y, mass, slope=not category)
-    best = loss[0].copy()  # best[j]: the loss of points 0..j in as many segments as counted
-    for count in range(1, MOST_SEGMENTS + 1):
-        if best[-1] <= (1 - R2) * whole:
-            return count - 1 if category else count
-        # One more segment, which starts at point i + 1 and ends at j.
-        best = np.minimum(best, (best[:-1, None] + loss[1:]).min(axis=0))
-    return MOST_SEGMENTS
-
-
-def _thinned(
-    x: np.ndarray, y: np.ndarray, mass: np.ndarray, most: int = 200
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Join neighbouring points until at most ``most`` are left: segments of thousands of points tell nothing more."""
-    if len(x) <= most:
-        return x, y, mass
-    at = (np.cumsum(mass) - mass / 2) / mass.sum() * most
-    at = np.unique(at.astype(int), return_inverse=True)[1]
-    joined = np.bincount(at, mass)
-    joined_x, joined_y = (np.bincount(at, mass * values) / np.where(joined > 0, joined, 1) for values in (x, y))
-    return joined_x, joined_y, joined
-
-
-def _losses(x: np.ndarray, y: np.ndarray, mass: np.ndarray, *, slope: bool) -> np.ndarray:
-    """(K, K) weighted squared error of a straight line (or a mean) through points i..j; infinite where j < i."""
-    x = (x - x.mean()) / (np.abs(x - x.mean()).max() or 1.0)
-    sums = [np.concatenate([[0.0], np.cumsum(mass * part)]) for part in (np.ones_like(x), x, y, x * x, x * y, y * y)]
-    n, sx, sy, sxx, sxy, syy = (one[None, 1:] - one[:-1, None] for one in sums)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        loss = syy - sy * sy / n
-        if slope:
-            spread = sxx - sx * sx / n
-            explained = np.square(sxy - sx * sy / n) / spread
-            loss = loss - np.where(spread > 1e-12 * np.maximum(sxx, 1e-300), explained, 0.0)
-    loss = np.maximum(np.nan_to_num(loss, nan=0.0, posinf=0.0), 0.0)
-    return np.where(np.tri(len(x), k=-1, dtype=bool), np.inf, loss)

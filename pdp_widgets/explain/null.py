@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import InputError, find_output, model_name
 from pdp_widgets.tabular import Tabular
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NullDistribution(Tabular):
+class NullDistribution(Tabular, Drawable):
     """Interaction statistics of the model beside those of models of additive data."""
 
     observed: Interactions
@@ -51,8 +52,21 @@ class NullDistribution(Tabular):
         """Return how the statistics were obtained."""
         return self.observed.method
 
+    @property
+    def p(self) -> np.ndarray:
+        """(n_outputs, number of pairs) share of the models, the explained one included, whose strength is at least the observed one.
+
+        Of 20 models it is 1/21 at the least (Davison & Hinkley 1997, section 4.2).
+        """
+        return p_values(self.observed.pair_statistic.strength, self.strength)
+
+    @property
+    def overall_p(self) -> np.ndarray:
+        """(n_outputs, number of features) the same per feature."""
+        return p_values(self.observed.overall_statistic.strength, self.overall_strength)
+
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per output and pair: its strength and h2, their 95 % points without interaction, whether it is beyond."""
+        """Return one row per output and pair: its strength and h2, their 95 % points without interaction, whether it is beyond, and p."""
         named = {f"feature_{k + 1}": [pair[k] for pair in self.observed.pairs] for k in (0, 1)}
         return self._frame(named, self.observed.pair_statistic, self.strength, self.h2)
 
@@ -85,6 +99,7 @@ class NullDistribution(Tabular):
                 {
                     "output": output, **named, "strength": found.strength[k], "strength_95": limits[0][k],
                     "h2": found.h2[k], "h2_95": limits[1][k], "beyond": found.strength[k] > limits[0][k],
+                    "p": p_values(found.strength, strength)[k],
                 }
             ).sort_values("strength", ascending=False, kind="stable")
             for k, output in enumerate(self.outputs)
@@ -94,6 +109,15 @@ class NullDistribution(Tabular):
     def __repr__(self) -> str:
         """Say how many models of additive data it stands on."""
         return f"<NullDistribution: {self.strength.shape[1]} models of additive data beside {self.observed!r}>"
+
+
+def p_values(observed: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Return which share of the repeats (second axis), the observation included, is at least as large as it is.
+
+    NaN where nothing was observed.
+    """
+    as_large = (null >= observed[:, None]).sum(axis=1)
+    return np.where(np.isfinite(observed), (1 + as_large) / (1 + null.shape[1]), np.nan)
 
 
 def interaction_null(

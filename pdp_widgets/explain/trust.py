@@ -184,6 +184,7 @@ def _of_feature(
         associations_chance=np.array([chance for _, chance in found]),
         outside_shares=np.array(leaving),
         thin=thin_points(grid, order),
+        average=weights / weights.sum() @ curves if len(sample) else np.full((len(curves), grid.size), np.nan),
         partners=tuple(partners),
         partner_share=partner_share,
         error_of="population" if explainer.n_rows == explainer.n_rows_given else "rows",
@@ -329,7 +330,8 @@ def _of_pair(
     seen = np.sort(order[:ASSOCIATION_ROWS])
     first, second = (values_at(explainer.table, feature, seen) for feature in chosen)
     found, chance = association(first, second, _weights(explainer, seen))
-    empty, expected = _empty_cells(grids, order)
+    counts = _cell_counts(grids, order)
+    empty, expected = _empty_cells(counts)
     unknown = np.full(len(explainer.outputs), np.nan)
     h2, h2_stderr, strength, note, method = unknown, unknown, unknown, "", MODEL
     explainer.exact_sums()  # complains where they are insisted on and cannot be had
@@ -345,6 +347,7 @@ def _of_pair(
         association_chance=chance,
         empty_cells=empty,
         empty_cells_expected=expected,
+        counts=counts,
         h2=h2,
         h2_stderr=h2_stderr,
         strength=strength,
@@ -354,13 +357,18 @@ def _of_pair(
     )
 
 
-def _empty_cells(grids: tuple[Grid, ...], rows: np.ndarray) -> tuple[float, float]:
-    """Return the share of cells that no row is nearest to, and what it would be if the features were independent."""
+def _cell_counts(grids: tuple[Grid, ...], rows: np.ndarray) -> np.ndarray:
+    """(K1, K2) how many of the rows are nearest to each cell."""
     first, second = (grid.nearest[rows].astype(int) for grid in grids)
     both = (first >= 0) & (second >= 0)
-    n, sizes = int(both.sum()), [grid.size for grid in grids]
+    shape = grids[0].size, grids[1].size
+    return np.bincount(first[both] * shape[1] + second[both], minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _empty_cells(counts: np.ndarray) -> tuple[float, float]:
+    """Return the share of cells without rows, and what it would be if the features were independent."""
+    n = int(counts.sum())
     if not n:
         return math.nan, math.nan
-    counts = np.bincount(first[both] * sizes[1] + second[both], minlength=sizes[0] * sizes[1])
-    shares = [np.bincount(at[both], minlength=size) / n for at, size in zip((first, second), sizes, strict=True)]
+    shares = counts.sum(axis=1) / n, counts.sum(axis=0) / n
     return float((counts == 0).mean()), float(((1 - np.outer(*shares)) ** n).mean())

@@ -122,7 +122,7 @@ class Trust(Explanation):
         names = {f"feature_{k + 1}" if len(self.features) > 1 else "feature": f for k, f in enumerate(self.features)}
         columns: dict[str, Any] = {"output": list(self.outputs)}
         columns |= {key: [value] * len(self.outputs) for key, value in (names | self._single()).items()}
-        columns |= {key: list(getattr(self, key)) for key in self._by_output}
+        columns |= {key: list(values) for key in self._by_output if np.ndim(values := getattr(self, key)) == 1}
         spoken = ["; ".join(map(str, self.output(name).hints)) for name in self.outputs]
         return pd.DataFrame(columns | {"hints": spoken})
 
@@ -181,9 +181,11 @@ class FeatureTrust(Trust):
     """(len(others),) share of the evaluations (grid points x rows) whose combination with each hardly exists in the data."""
     thin: np.ndarray
     """(K,) bool: grid points near which few rows lie."""
+    average: np.ndarray = field(repr=False)
+    """(n_outputs, K) the partial dependence over ``rows``."""
 
     _by_output: ClassVar[tuple[str, ...]] = (
-        "heterogeneity", "heterogeneity_share", "partners", "partner_share", "spread", "span", "stderr", "stderr_shape",
+        "heterogeneity", "heterogeneity_share", "partners", "partner_share", "spread", "span", "stderr", "stderr_shape", "average",
     )  # fmt: skip
 
     @property
@@ -274,6 +276,8 @@ class PairTrust(Trust):
     """Share of the grid's cells that no row is nearest to."""
     empty_cells_expected: float
     """What it would be on average if the features were independent."""
+    counts: np.ndarray = field(repr=False)
+    """(K1, K2) rows nearest to each of the grid's cells."""
     h2: np.ndarray
     """(n_outputs,) H-statistic, squared: interaction's share of the joint effect; above 1 only when the features depend on each other."""
     h2_stderr: np.ndarray

@@ -25,11 +25,17 @@ _HOMES = {
     "Interaction": "bars.interaction",
     "InteractionNetwork": "bars.network",
     "Suggestions": "bars.suggestions",
-    "RuleSet": "bars.ruleset",
-    "Rules": "bars.rules",
-    "RuleImportance": "bars.rule_importance",
-    "RowExplanation": "bars.row",
-    "Stability": "bars.stability",
+    "RuleSet": "rules.ruleset",
+    "Rules": "rules.rules",
+    "RuleImportance": "rules.rule_importance",
+    "RowExplanation": "rules.row",
+    "Stability": "rules.stability",
+    "LocalImportance": "rules.local_importance",
+    "Overlap": "rules.overlap",
+    "NullDistribution": "checks.null",
+    "Complexity": "checks.complexity",
+    "FeatureTrust": "checks.feature_trust",
+    "PairTrust": "checks.pair_trust",
 }
 
 

@@ -21,7 +21,11 @@ class Drawable:
     - Observed outcome: ``what`` "outcome" or "residual".
     - Importance: ``by`` (a measure) and ``top`` (most bars).
     - Interactions: ``what`` "matrix", "pairs" or "overall", ``by`` "strength" or "h2", and ``top``.
-    - Rules: ``by`` "importance" or "coefficient", and ``top``; importance of rules: ``what`` "features" or "terms", and ``top``.
+    - Rules: ``by`` "importance" or "coefficient", and ``top``; importance of rules: ``what`` "features" or "terms", and ``top``, of single
+      rows also ``row``; overlap: ``by`` "jaccard", "correlation" or "containment", and ``top``.
+    - Null distribution: ``pair`` or ``feature``, and ``by`` "strength" or "h2".
+    - Complexity: ``feature`` (its effect and the segments that reproduce it), or ``what`` "features" and ``top``.
+    - Trust in a curve: ``what`` "curve", "association" or "outside", and ``top``.
     """
 
     __slots__ = ()

@@ -53,7 +53,7 @@ def partial_dependence(result: PartialDependence, *, output: Any = None, ice: bo
             "" if single else name,
             **({} if single else colour_of(k)),
             stderr=_band(stderr[points]),
-            missing=_missing(result.grids[0], average),
+            missing=missing_level(result.grids[0], average),
         )
         for k, (name, average, stderr) in enumerate(zip(result.outputs, result.average, result.stderr, strict=True))
     ]
@@ -75,7 +75,7 @@ def sides(results: Mapping[str, PartialDependence], *, ice: bool | int = True) -
     for key, (name, colour) in looks.items():
         if key in results:
             average = results[key].average[0]
-            missing = _missing(results[key].grids[0], average)
+            missing = missing_level(results[key].grids[0], average)
             n = results[key].n_rows_used
             series.append(
                 Series(average[points], f"{name} (n = {n:,})", colour, _band(results[key].stderr[0][points]), missing)
@@ -102,7 +102,7 @@ def _aligned(result: Aligned, names: Sequence[str], what: str, part: str) -> Cur
     x, points = axis_of(result.grids[0])
     series = [
         Series(one.average[0, points], name, **colour_of(k), stderr=_band(one.stderr[0, points]),
-               missing=_missing(result.grids[0], one.average[0]))
+               missing=missing_level(result.grids[0], one.average[0]))
         for k, (name, one) in enumerate(zip(names, result.dependences, strict=True))
     ]  # fmt: skip
     title = f"{what} ({rows_of(result)})"
@@ -114,7 +114,7 @@ def regions(result: Regions) -> Curves:
     x, points = axis_of(result.grid)
     series = [
         Series(leaf.average[points], f"{name} (n = {leaf.n:,})", **look, stderr=_band(leaf.stderr[points]),
-               missing=_missing(result.grid, leaf.average))
+               missing=missing_level(result.grid, leaf.average))
         for leaf, name, look in [
             (result.root, "all rows", {"colour": INK}),
             *((leaf, leaf.condition, colour_of(k)) for k, leaf in enumerate(result.regions)),
@@ -175,7 +175,7 @@ def observed(result: ObservedOutcome, *, output: Any = None, what: str = "outcom
     error = result.residual_stderr[0, points]
 
     def series(values: np.ndarray, name: str, look: dict[str, Any], stderr: np.ndarray | None) -> Series:
-        return Series(values[0, points], name, **look, stderr=stderr, missing=_missing(result.grid, values[0]))
+        return Series(values[0, points], name, **look, stderr=stderr, missing=missing_level(result.grid, values[0]))
 
     title = f"{result.feature} ({rows_of(result)})"
     words = in_words(result.scale, result.outputs)
@@ -245,7 +245,8 @@ def _band(stderr: np.ndarray) -> np.ndarray | None:
     return stderr if np.isfinite(stderr).all() and (stderr > 0).any() else None
 
 
-def _missing(grid: Grid, values: np.ndarray) -> float | None:
+def missing_level(grid: Grid, values: np.ndarray) -> float | None:
+    """Return a curve's level at a missing value, which has no place on a number axis."""
     return None if grid.missing < 0 or grid.kind == "category" else float(values[grid.missing])
 
 

@@ -113,7 +113,23 @@ class Bars:
     """The condition that each bar is of, where bars are of rules about columns of X; None for terms that are none."""
 
 
-Figure = Curves | Surface | Bars
+@dataclass(frozen=True)
+class Histogram:
+    """How often numbers occur, and some that are looked at."""
+
+    label: str
+    edges: np.ndarray
+    """(B + 1,)"""
+    counts: np.ndarray
+    """(B,)"""
+    counted: str
+    """What is counted."""
+    title: str
+    lines: tuple[tuple[str, float, str], ...] = ()
+    """Upright lines: name, place and colour."""
+
+
+Figure = Curves | Surface | Bars | Histogram
 
 
 def axis_of(grid: Grid) -> tuple[Axis, np.ndarray]:

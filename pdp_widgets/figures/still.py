@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .parts import CIVIDIS, DIVERGING, ICE, INK, NEGATIVE, POSITIVE, Axis, Bars, Curves, Figure, Surface
+from .parts import CIVIDIS, DIVERGING, ICE, INK, NEGATIVE, POSITIVE, Axis, Bars, Curves, Surface
 from .scene import Area, Box, Line, Scene, Text, shortened, text_width
 from .ticks import date_ticks, number_ticks
 
@@ -23,7 +23,7 @@ _SMALL = 11.0
 
 
 def still(
-    figure: Figure,
+    figure: Curves | Bars | Surface,
     *,
     notes: Sequence[str] = (),
     histogram: tuple[np.ndarray | None, np.ndarray] | None = None,

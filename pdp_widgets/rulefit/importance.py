@@ -132,7 +132,7 @@ class RuleImportance(Tabular, Drawable):
 
 
 @dataclass(frozen=True)
-class LocalImportance(Tabular):
+class LocalImportance(Tabular, Drawable):
     """How far each term moves single rows away from the average, |a_k| |r_k(x) - s_k|, in the unit of the prediction."""
 
     rules: RuleSet

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pdp_widgets.figures import Drawable
 from pdp_widgets.inputs import FeatureTable, InputError
 from pdp_widgets.inputs.rows import row_weights
 from pdp_widgets.tabular import Tabular
@@ -28,7 +29,7 @@ _BLOCK = 8192  # rows whose masks are numbers at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap(Tabular):
+class Overlap(Tabular, Drawable):
     """Pairwise overlap of the B terms that hold or do not: rules, and levels among the linear terms.
 
     All shares are weighted shares of the rows looked at; "contains" and the like are about every one of these rows.
