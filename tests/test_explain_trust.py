@@ -587,7 +587,7 @@ def test_pairs_that_depend_on_each_other():
     assert kinds(found) == ["association", "dependence", "empty"]
     assert (
         text(found, "dependence")
-        == "more interaction than joint effect: possible only because the two features depend on each other"
+        == "more interaction than joint effect: the two features depend on each other, or do next to nothing together"
     )
     assert text(found, "association").startswith("x and y move together (.9")
     assert len(found.rows) == 200

@@ -174,13 +174,15 @@ def test_hover_reads_out_strength_error_and_share(stub: Stub) -> None:
 def test_shares_above_one_are_flagged(stub: Stub) -> None:
     show(stub)
     stub.page.mouse.move(*cell(stub, "temp", "humidity"))
-    assert stub.text("pair-read").endswith("125 % ± 13 % of their joint effect; these features depend on each other")
+    assert stub.text("pair-read").endswith(
+        "125 % ± 13 % of their joint effect; these features depend on each other, or do next to nothing together"
+    )
     stub.page.mouse.move(5, 5)
     settle(stub)
     corner = (0.88, 0.06)
     assert colour(stub, "temp", "humidity", corner) != colour(stub, "temp", "humidity")
     assert colour(stub, "temp", "hour", corner) == colour(stub, "temp", "hour")
-    assert "dependent features" in stub.text("panel-interactions")
+    assert "above 100 %" in stub.text("panel-interactions")
 
 
 def test_keys_move_over_the_cells_and_open(stub: Stub) -> None:

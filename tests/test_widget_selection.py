@@ -12,6 +12,7 @@ from widget_tools import frame, predict
 from pdp_widgets.explain import Explainer
 from pdp_widgets.inputs import InputError
 from pdp_widgets.inputs.subgroup import Levels, Missing, Range, Rows
+from pdp_widgets.rulefit.terms import Rule
 from pdp_widgets.widget.selection import History, IceBox, Selection, from_wire, to_wire
 
 X = frame()
@@ -39,6 +40,22 @@ def test_nothing_selected_means_all_rows(history):
     assert history.invert() is none
     assert history.undo() is none
     assert "none, 300 rows" in repr(none)
+
+
+def test_a_rule_and_a_region_are_selected_by_what_they_say(history):
+    rule = Rule.of("temp > 10 & season == 'SUMMER'", X)
+    node = history.read(rule)
+    assert node.text == rule.text
+    np.testing.assert_array_equal(node.mask(EX.table), rule.mask(X))
+    for region in EX.regions("temp").regions:
+        node = history.read(region)
+        assert "@" not in node.text
+        np.testing.assert_array_equal(node.mask(EX.table), EX.mask(region))
+
+    class Odd:  # says something else than it holds
+        text, mask = "temp > 10", np.arange(300) < 7
+
+    assert history.read(Odd()).text == "@rows1"
 
 
 def test_replace_replaces_what_is_said_of_the_same_feature_only(history):

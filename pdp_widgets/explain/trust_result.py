@@ -303,7 +303,7 @@ class PairTrust(Trust):
                 text += ": the surface averages over rows that hardly exist; compare ALE"
             yield Hint("association", "warning" if more else "note", text)
         if self.h2[k] > 1 + max(1e-9, H2_SIGMAS * np.nan_to_num(self.h2_stderr[k])):
-            text = "more interaction than joint effect: possible only because the two features depend on each other"
+            text = "more interaction than joint effect: the two features depend on each other, or do next to nothing together"
             yield Hint("dependence", "warning", text)
         if more:
             text = f"{_percent(self.empty_cells)} of the cells hold no row"

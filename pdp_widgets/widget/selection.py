@@ -137,7 +137,19 @@ class History:
             )
         mask = self.explainer.mask(given)
         assert mask is not None
-        return self.named(np.array(mask, dtype=bool), "rows", "rows given in Python")
+        spoken = self._spoken(given, mask)
+        return self.named(np.array(mask, dtype=bool), "rows", "rows given in Python") if spoken is None else spoken
+
+    def _spoken(self, given: Any, mask: np.ndarray) -> Node | None:
+        """Return the condition that a rule or a region writes of itself, where it means the same rows here."""
+        text = getattr(given, "text", None)
+        if not isinstance(text, str):
+            return None
+        try:
+            node = parse(text, self.explainer.table)
+        except InputError:
+            return None
+        return node if np.array_equal(node.mask(self.explainer.table), mask) else None
 
     def _adopt(self, given: Selection) -> Node | None:
         """Read a selection, also another widget's: by its condition where that means the same rows here."""

@@ -197,7 +197,7 @@ export function LinesLegend({ ui }: { ui: Ui }) {
   const write = (value: number) => fmtX(value, kind as AxisKind, high - low);
   return (
     <span class="pdpw-legend pdpw-muted" data-testid="lines-legend">
-      lines by {feature}
+      <span>lines by {feature}</span>
       {levels?.map(({ name, colour }) => (
         <span key={name}>
           <span class="pdpw-swatch" style={{ background: colour }} />

@@ -277,9 +277,9 @@ function Key({ state }: { state: Pairing }) {
       </span>
       {!complete(p) && <span>hatched: not computed</span>}
       {flagged && (
-        <span title="Shares above 100 % (H² > 1) come from features that depend on each other">
+        <span title="More interaction than joint effect (H² > 1): the features depend on each other, or do next to nothing together">
           <i class="pdpw-corner" aria-hidden="true" />
-          dependent features
+          above 100 %
         </span>
       )}
     </div>

@@ -151,5 +151,5 @@ export function describe(p: Pairs, pair: number, [i, j]: Two): string {
   const [stderr, h2, h2Stderr] = [p.strength_stderr[pair], p.h2[pair], p.h2_stderr[pair]];
   const strength = `strength ${fmt(p.strength[pair])}${stderr >= 0 ? ` ± ${fmt(stderr, 2)}` : ""}`;
   const part = `${percent(h2, 1)}${h2Stderr >= 0.005 ? ` ± ${percent(h2Stderr, 1)}` : ""} of their joint effect`;
-  return `${a} × ${b}: ${strength}, ${part}${p.dependent[pair] ? "; these features depend on each other" : ""}`;
+  return `${a} × ${b}: ${strength}, ${part}${p.dependent[pair] ? "; these features depend on each other, or do next to nothing together" : ""}`;
 }
