@@ -1,10 +1,13 @@
 """Rules of a model, of its surrogate and of the outcome, with the fidelity that is said along with them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from rulefit_tools import odd_table
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -13,6 +16,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from pdp_widgets.explain import Explainer
 from pdp_widgets.inputs import InputError
 from pdp_widgets.rulefit import Rule, RuleFitClassifier, RuleFitRegressor
+from pdp_widgets.rulefit.stability import stability
 
 FEW = {"max_rules": 60, "random_state": 0}
 
@@ -285,6 +289,40 @@ def test_numbers_are_classes_where_the_model_has_classes():
 
 
 # ---- what is refused --------------------------------------------------------------------------
+
+
+# ---- stability --------------------------------------------------------------------------------
+
+
+def test_a_surrogate_is_fitted_again_to_what_it_imitates():
+    part = np.arange(len(X)) % 4 > 0
+    weights = np.arange(len(X)) % 2 + 1.0
+    found = Explainer(bikes, X, sample_weight=weights).rules(max_rules=40, subgroup=part, n_terms=12)
+    expected = stability(
+        found.estimator, X[part], bikes(X)[part], sample_weight=weights[part], refits=2, random_state=7
+    )
+    again = found.stability(refits=2, random_state=7)
+    np.testing.assert_array_equal(again.terms, expected.terms)
+    assert [term.text for term in again.rules.terms] == [term.text for term in found.ruleset.terms]
+
+
+def test_the_outcome_and_a_models_own_rules_are_fitted_again_to_the_outcome():
+    y = np.where(Y.median() < Y, "many", "few")
+    model = RuleFitClassifier(**FEW).fit(X, y)
+    explainer = Explainer(model, X, y)
+    expected = stability(model, X, y, refits=2)
+    np.testing.assert_array_equal(explainer.rules().stability(refits=2).terms, expected.terms)
+    outcome = explainer.rules(y=True, max_rules=40)
+    np.testing.assert_array_equal(outcome.stability(refits=2).terms, stability(outcome.estimator, X, y, refits=2).terms)
+
+
+def test_what_cannot_be_fitted_again_is_said():
+    model = RuleFitRegressor(**FEW).fit(X, Y)
+    with pytest.raises(InputError, match="takes the outcome"):
+        Explainer(model, X).rules().stability()
+    found = Explainer(model, X, Y).rules()
+    with pytest.raises(InputError, match="only a RuleFit of this package"):
+        replace(found, estimator=LinearRegression()).stability()
 
 
 def test_what_cannot_be_is_said():

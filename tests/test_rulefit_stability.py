@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from pdp_widgets import RuleFitClassifier, RuleFitRegressor
 from pdp_widgets.inputs import InputError
-from pdp_widgets.rulefit.stability import stability
+from pdp_widgets.rulefit.stability import Refits, Tally, stability
 
 
 def planted(n=400):
@@ -77,3 +77,23 @@ def test_what_makes_no_sense_is_said(options, message):
         stability(model, X, y, **options)
     with pytest.raises(InputError, match="values; X has"):
         stability(model, X, y[:-1])
+
+
+def test_fits_step_by_step_count_the_same():
+    X, y = planted(150)
+    weights = np.arange(150) % 3 + 1.0
+    model = RuleFitRegressor(max_rules=30, n_alphas=20, random_state=0).fit(X, y, weights)
+    whole = stability(model, X, y, sample_weight=weights, refits=3, random_state=5)
+    refits = Refits(model, X, y, sample_weight=weights, refits=3, random_state=5)
+    tally = Tally(model.ruleset_, refits.table)
+    for done in (1, 2, 3):
+        refits.advance()
+        tally.add(refits.rulesets[-1])
+        assert (tally.refits, tally.result().refits) == (done, done)
+    refits.advance()  # there is none left
+    assert len(refits.rulesets) == 3
+    found = tally.result()
+    np.testing.assert_array_equal(found.terms, whole.terms)
+    np.testing.assert_array_equal(found.signs, whole.signs)
+    np.testing.assert_array_equal(found.n_terms, whole.n_terms)
+    pd.testing.assert_series_equal(found.features, whole.features)

@@ -14,6 +14,7 @@ from stub_page import Stub
 from widget_tools import arrays, make, predict  # noqa: F401
 
 from pdp_widgets import Explainer, PDPWidget, RuleFitClassifier, RuleFitRegressor
+from pdp_widgets.rulefit.stability import stability
 from pdp_widgets.widget.wire import pack, to_base64
 
 if TYPE_CHECKING:
@@ -405,6 +406,40 @@ def test_what_is_listed_can_be_copied(live: Callable[..., Live], own: RuleFitReg
     lines = page.page.locator("#paste").input_value().strip().split("\n")
     assert [int(line.split(",")[0]) for line in lines[2:]] == [k + 1 for k in order]
     assert lines[1].startswith(f",intercept,{own.intercept_:.3f}"[:14])
+
+
+# ---- stability -------------------------------------------------------------------------------------------------------
+
+
+def test_how_often_rules_come_back_is_a_column_that_is_asked_for(
+    live: Callable[..., Live], own: RuleFitRegressor
+) -> None:
+    page = live(own, y=Y)
+    assert page.find("rules-sort-stability").count() == 0
+    assert page.find("rules-stability").count() == 0
+    page.press("rules-stable")
+    assert page.find("rules-stable").get_attribute("aria-pressed") == "true"
+    assert page.find("rules-stable").inner_text() == "how stable?"
+    back = page.picture["stability"]["back"]
+    np.testing.assert_allclose(back, stability(own, X, Y).to_frame().set_index("text").loc[
+        [page.line(k).get_attribute("data-text") for k in sorted(page.ranks)], "stability"])  # fmt: skip
+    for term in page.ranks[:4]:
+        assert page.cell(term, "stability").strip() == f"{round(100 * back[term])} %"
+    page.press("rules-sort-stability")
+    assert page.ranks == sorted(range(len(back)), key=lambda k: (-back[k], k))
+    page.find("rules-stability").select_option("0.5")
+    assert set(page.ranks) == set(np.flatnonzero(back >= 0.5))
+    page.press("rules-stable")
+    assert page.find("rules-sort-stability").count() == 0
+    assert page.find("rules-stable").get_attribute("aria-pressed") == "false"
+    assert len(page.ranks) == len(back)  # and hides nothing any more
+
+
+def test_stability_that_cannot_be_had_says_why(live: Callable[..., Live], own: RuleFitRegressor) -> None:
+    page = live(own)
+    page.press("rules-stable")
+    assert "takes the outcome" in page.find("rules-error").inner_text()
+    assert page.find("rules-stable").get_attribute("aria-pressed") == "false"
 
 
 # ---- without a kernel, narrow, and many ------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,12 @@ from sklearn.preprocessing import StandardScaler
 from widget_tools import arrays, ask, frame, make, predict  # noqa: F401
 
 from pdp_widgets import Explainer, RuleFitClassifier, RuleFitRegressor
+from pdp_widgets.rulefit.stability import Refits, stability
 from pdp_widgets.widget.panels import rules as panel
 from pdp_widgets.widget.panels import rules_reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 X = frame()
 Y = predict(X)
@@ -461,6 +465,110 @@ def test_a_fit_that_fails_says_so_and_can_be_tried_again(make, surrogate, monkey
     assert shown(widget)["kind"] == "surrogate"
 
 
+# ---- stability -------------------------------------------------------------------------------------------------------
+
+
+def stable(widget: Any, *, on: bool = True) -> dict[str, Any]:
+    assert ask(widget, "stability", of=widget._rules["id"], on=on)["status"] == "ok"
+    return shown(widget)
+
+
+def test_what_comes_back_is_what_stability_says(make, own):
+    widget = make(own, X, y=Y)
+    assert shown(widget)["stability"] is None
+    picture = stable(widget)
+    expected = stability(own, X, Y).to_frame().set_index("text").stability
+    texts = [text for _, text in terms_of(picture)]
+    np.testing.assert_allclose(picture["stability"]["back"], expected[texts].to_numpy(), rtol=1e-6)
+    assert (picture["stability"]["done"], picture["stability"]["total"]) == (20, 20)
+    assert stable(widget, on=False)["stability"] is None
+
+
+def test_a_surrogate_is_fitted_again_once_whatever_is_selected_and_however_many_terms(make, surrogate, monkeypatch):
+    fits = []
+    fit = Refits.fit
+    monkeypatch.setattr(Refits, "fit", lambda self, number: fits.append(number) or fit(self, number))
+    widget = make(surrogate)
+    picture = shown(widget)
+    found = surrogate.rules(None, progress=False)
+    picture = stable(widget)
+    expected = stability(found.estimator, X, predict(X)).to_frame().set_index("text").stability
+    texts = [text for _, text in terms_of(picture)]
+    np.testing.assert_allclose(picture["stability"]["back"], expected[texts].to_numpy(), rtol=1e-6)
+    assert fits[:20] == list(range(20))
+    fits.clear()
+    widget.select("temp > 15")
+    assert shown(widget)["stability"]["done"] == 20
+    step = picture["path"]["at"] - 3
+    assert ask(widget, "terms", step=step)["status"] == "ok"
+    picture = shown(widget)
+    assert picture["stability"]["done"] == 20
+    assert fits == []
+    fewer = found.at_step(step)
+    expected = stability(fewer.estimator, X, predict(X)).to_frame().set_index("text").stability
+    texts = [text for _, text in terms_of(picture)]
+    np.testing.assert_allclose(picture["stability"]["back"], expected[texts].to_numpy(), rtol=1e-6)
+
+
+def test_without_an_outcome_the_models_own_rules_cannot_be_fitted_again(make, own):
+    widget = make(own, X)
+    picture = shown(widget)
+    reply = ask(widget, "stability", of=picture["id"], on=True)
+    assert reply["status"] == "error"
+    assert "takes the outcome" in reply["message"]
+    assert shown(widget)["stability"] is None
+
+
+def test_refits_grow_hold_nobody_up_and_end_when_something_else_is_wanted(make, own, monkeypatch):
+    gate, fit, fits = threading.Semaphore(0), Refits.fit, []
+
+    def slow(self: Any, number: int) -> Any:
+        fits.append(number)
+        assert gate.acquire(timeout=30)
+        return fit(self, number)
+
+    monkeypatch.setattr(Refits, "fit", slow)
+    widget = make(own, X, y=Y)
+    shown(widget)
+    assert ask(widget, "stability", of=widget._rules["id"], on=True)["status"] == "ok"
+
+    def until(reached: Callable[[], bool]) -> None:
+        end = time.monotonic() + 20
+        while not reached():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    def done() -> int:
+        known = widget._rules.get("stability")
+        return -1 if known is None else known["done"]
+
+    until(lambda: done() == 0)
+    gate.release()
+    until(lambda: done() == 1)
+    # A brush is answered while a fit runs, and what was fitted stays.
+    widget.select("temp > 15")
+    until(lambda: widget._rules["selection_id"] == widget.selection.id and done() == 1)
+    assert widget._rules["status"]["state"] == "running"
+    gate.release()
+    until(lambda: done() == 2)
+    # Leaving off lets the running fit end, and begins no other.
+    assert ask(widget, "stability", of=widget._rules["id"], on=False)["status"] == "ok"
+    until(lambda: widget._rules["status"]["state"] == "done")
+    assert done() == -1
+    gate.release()
+    assert widget.wait(20)
+    until(lambda: not widget._rules_panel._thread.busy)
+    assert fits == [0, 1, 2]
+    # Asked again it goes on where it was.
+    assert ask(widget, "stability", of=widget._rules["id"], on=True)["status"] == "ok"
+    until(lambda: len(fits) > 3)
+    assert fits == [0, 1, 2, 3]
+    for _ in range(40):
+        gate.release()
+    picture = shown(widget)
+    assert (picture["stability"]["done"], fits) == (20, list(range(20)))
+
+
 # ---- messages --------------------------------------------------------------------------------------------------------
 
 
@@ -474,6 +582,8 @@ def test_a_fit_that_fails_says_so_and_can_be_tried_again(make, surrogate, monkey
         ("overlap", {"of": True, "term": 1}, "of is a whole number"),
         ("row", {"of": 1}, "row is a whole number"),
         ("row", {"of": 1, "label": 3}, "label is a text"),
+        ("stability", {"of": 1, "on": 1}, "on is true or false"),
+        ("stability", {"on": True}, "of is a whole number"),
         ("rule", {"of": 1, "term": 0, "op": "eval"}, "op is one of"),
         ("rule", {"of": 1, "term": 2**40, "op": "add"}, "term is a whole number"),
     ],

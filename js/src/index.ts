@@ -30,7 +30,7 @@
 //                   [data-by=COLUMN]), related (data-relation, data-text), rules-note, rules-group (data-label); rules-sort-COLUMN,
 //                   rules-says, rules-model|outcome, rules-more, rules-terms, rules-step (slider), rules-markdown, rules-csv,
 //                   rules-text, rules-feature, rules-chip (data-name, data-how), rules-name, rules-kind|sign|support|importance|
-//                   length|fires|grouping (selects), rules-count (data-n), rules-clear, rules-row, rules-row-ask|seen|leave,
+//                   length|stability|fires|grouping (selects), rules-stable, rules-count (data-n), rules-clear, rules-row, rules-row-ask|seen|leave,
 //                   rules-sum, rules-error
 //   importance      in each feature .pdpw-imp (title: the numbers), .pdpw-amount-all and -sel (bars, whiskers); sort-reason
 //   questions       ask-matters|interacts|disagree|rules, answer (data-question), answer-show, answer-dismiss

@@ -507,6 +507,8 @@ export interface RulesPicture {
   cluster: ArrayLike<number> | null;
   selection: { importance: ArrayLike<number>; support: ArrayLike<number>; n: number } | null;
   selection_id: number;
+  /** Share of `total` fits to other samples that have each term, too, after `done` of them; null: not asked for. */
+  stability?: { back: ArrayLike<number>; done: number; total: number } | null;
   /** Whether there is an outcome to describe. */
   outcome: boolean;
 }
@@ -565,6 +567,7 @@ export interface RequestParams {
   overlap: { of: number; term: number };
   row: { of: number; row?: number; label?: string };
   rule: { of: number; term: number; op: Op };
+  stability: { of: number; on: boolean };
   stop: Record<string, never>;
   resume: Record<string, never>;
   visible: { features: string[] };

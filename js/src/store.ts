@@ -78,7 +78,7 @@ export interface Shown {
 
 const notSaved = (what: string) => `The curve of ${what} is not in this notebook: run the cell to see it.`;
 
-const ABOUT_RULES: Method[] = ["terms", "overlap", "row"];
+const ABOUT_RULES: Method[] = ["terms", "overlap", "row", "stability"];
 
 const placeOf = (method: Method): Place =>
   method === "stop" || method === "resume"

@@ -31,6 +31,8 @@ from .grids import at_least
 from .progress import bar
 
 if TYPE_CHECKING:
+    from pdp_widgets.rulefit.stability import Refits, Stability
+
     from .background import Background
 
 Kind = Literal["model", "outcome", "surrogate"]
@@ -72,6 +74,8 @@ class Rules(Tabular, Drawable):
     """(n,) bool: the rows that the rules were fitted to; None for all."""
     target: np.ndarray = field(repr=False)
     """(n_outputs, m) what the terms stand for at these rows."""
+    outcome: np.ndarray | None = field(default=None, repr=False)
+    """(m,) what they were fitted to; of the model's own rules the explainer's ``y``, None without one."""
 
     def __len__(self) -> int:
         return len(self.ruleset)
@@ -138,6 +142,57 @@ class Rules(Tabular, Drawable):
                 float(np.sum(np.square(self.target - own) @ share)), float(np.sum(centred**2 @ share))
             )
         return replace(self, estimator=other, ruleset=other.ruleset_, fidelity=fidelity)
+
+    def stability(self, *, refits: int = 20, n_jobs: int | None = None, **options: Any) -> Stability:
+        """Return how often each term comes back when rules are fitted to other samples of the same rows.
+
+        Parameters
+        ----------
+        refits : int
+            How many samples.
+        n_jobs : int, optional
+            Refits at the same time.
+        **options
+            ``share``, ``alike`` and ``random_state`` of ``rulefit.stability``.
+
+        Raises
+        ------
+        InputError
+            For the rules of another package's model, and for a model's own rules without an outcome.
+        """
+        from pdp_widgets.rulefit.stability import stability
+
+        X, y, weights = self._fitted_to
+        return stability(self.estimator, X, y, sample_weight=weights, refits=refits, n_jobs=n_jobs, **options)
+
+    def refits(self) -> Refits:
+        """Return what ``stability`` fits at its defaults, to be fitted step by step.
+
+        Raises
+        ------
+        InputError
+            As for ``stability``.
+        """
+        from pdp_widgets.rulefit.stability import Refits
+
+        X, y, weights = self._fitted_to
+        return Refits(self.estimator, X, y, sample_weight=weights)
+
+    @property
+    def _fitted_to(self) -> tuple[FeatureTable, np.ndarray, np.ndarray | None]:
+        """The rows, their outcome and weights."""
+        if not hasattr(self.estimator, "at_step"):
+            raise InputError(
+                f"only a RuleFit of this package is fitted again; {self.of} is none. Explain it as a function, "
+                "Explainer(model.predict, X), to have rules that are"
+            )
+        if self.outcome is None:
+            raise InputError("to fit the model again takes the outcome: Explainer(model, X, y)")
+        table, weights = self.table, self.weights
+        if self.rows is not None:
+            table = table.take(np.flatnonzero(self.rows))
+            weights = None if weights is None else weights[self.rows]
+        return table, self.outcome, weights
 
     @property
     def _share(self) -> np.ndarray:
@@ -229,6 +284,7 @@ def rules(
             kind="model", ruleset=ruleset, estimator=estimator, fidelity=1.0, of=type(estimator).__name__,
             describes=_sums(ruleset, "prediction"), as_seen=as_seen, subgroup=text, n_rows=int(kept.sum()),
             weights=explainer.weights, table=table, rows=mask, target=ruleset.decision(table.take(np.flatnonzero(kept))),
+            outcome=None if explainer.y is None else np.asarray(explainer.y)[kept],
         )  # fmt: skip
         return found if n_terms is None else found.with_n_terms(n_terms)
     kept = np.ones(explainer.n_rows, bool) if mask is None else mask.copy()
@@ -260,6 +316,7 @@ def rules(
         of=model_name(explainer.model) if kind == "surrogate" else "the outcome",
         describes=_sums(estimator.ruleset_, describes), as_seen=True, subgroup=text, n_rows=len(share),
         weights=explainer.weights, table=table, rows=None if kept.all() else kept, target=target,
+        outcome=values[kept],
     )  # fmt: skip
     return found if n_terms is None else found.with_n_terms(n_terms)
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ALIKE = 0.9
 """Least Jaccard index of two rules that are taken for the same."""
 
+_BLOCK = 4096  # rows
+
 
 @dataclass(frozen=True)
 class Stability(Tabular, Drawable):
@@ -99,43 +101,94 @@ def stability(
     >>> float(found.to_frame().set_index("text").stability["a > 0.5"]), float(found.features["a"])
     (1.0, 1.0)
     """
-    check_is_fitted(model)
-    table = FeatureTable(X)
-    n = table.n_rows
-    if isinstance(refits, bool) or not isinstance(refits, int | np.integer) or refits < 1:
-        raise InputError(f"refits={refits!r}; expected a whole number, 1 or more")
-    if not 0 < share <= 1 or not 0 < alike <= 1:
-        raise InputError(f"share={share!r}, alike={alike!r}; expected numbers above 0, at most 1")
-    outcome, weights = np.asarray(y), row_weights(sample_weight, table)
-    if len(outcome) != n:
-        raise InputError(f"y has {len(outcome)} values; X has {n} rows")
-    rng = np.random.default_rng(random_state)
-    size = max(2, round(share * n))
-    samples = [np.sort(_sample(rng, outcome, size, classes=hasattr(model, "classes_"))) for _ in range(refits)]
+    work = Refits(model, X, y, sample_weight=sample_weight, refits=refits, share=share, random_state=random_state)
+    tally = Tally(model.ruleset_, work.table, alike)
+    for other in Parallel(n_jobs=n_jobs)(delayed(work.fit)(number) for number in range(refits)):
+        tally.add(other)
+    return tally.result()
 
-    def refit(number: int) -> RuleSet:
-        rows = samples[number]
-        other = clone(model).set_params(random_state=random_state + 1 + number)
-        return other.fit(table.build(rows), outcome[rows], None if weights is None else weights[rows]).ruleset_
 
-    rulesets = Parallel(n_jobs=n_jobs)(delayed(refit)(number) for number in range(refits))
-    rules: RuleSet = model.ruleset_
-    mine = _Held(rules, table)
-    back = np.zeros((refits, len(rules)), dtype=bool)
-    same = np.zeros((refits, len(rules)), dtype=bool)
-    for number, other in enumerate(rulesets):
-        found = mine.matches(_Held(other, table), alike)
-        back[number] = found >= 0
-        known = np.flatnonzero(back[number])
-        signs = np.sign(rules.coefficients[:, known]), np.sign(_of_classes(other, rules)[:, found[known]])
-        same[number, known] = (signs[0] == signs[1]).all(axis=0)
-    with np.errstate(invalid="ignore"):
-        signs_kept = same.sum(axis=0) / back.sum(axis=0)
-    names = list(table.features)
-    used = pd.Series([np.mean([name in importance_features(other) for other in rulesets]) for name in names], names)
-    return Stability(
-        rules, back.mean(axis=0), signs_kept, used, np.array([len(other) for other in rulesets]), int(refits), alike
-    )
+class Refits:
+    """Fits a RuleFit to other samples of its rows, one after the other; parameters and errors are those of ``stability``."""
+
+    def __init__(
+        self, model: Any, X: Any, y: Any, *, sample_weight: Any = None, refits: int = 20, share: float = 0.5,
+        random_state: int = 0,
+    ) -> None:  # fmt: skip
+        check_is_fitted(model)
+        self.table = X if isinstance(X, FeatureTable) else FeatureTable(X)
+        if isinstance(refits, bool) or not isinstance(refits, int | np.integer) or refits < 1:
+            raise InputError(f"refits={refits!r}; expected a whole number, 1 or more")
+        if not 0 < share <= 1:
+            raise InputError(f"share={share!r}; expected a number above 0, at most 1")
+        n, outcome = self.table.n_rows, np.asarray(y)
+        if len(outcome) != n:
+            raise InputError(f"y has {len(outcome)} values; X has {n} rows")
+        self.rulesets: list[RuleSet] = []
+        """What ``advance`` has fitted so far."""
+        self.total = int(refits)
+        self._model, self._outcome, self._random_state = model, outcome, random_state
+        self._weights = row_weights(sample_weight, self.table)
+        rng = np.random.default_rng(random_state)
+        size, classes = max(2, round(share * n)), hasattr(model, "classes_")
+        self._samples = [np.sort(_sample(rng, outcome, size, classes=classes)) for _ in range(refits)]
+
+    def fit(self, number: int) -> RuleSet:
+        """Return the rules of one sample."""
+        rows = self._samples[number]
+        other = clone(self._model).set_params(random_state=self._random_state + 1 + number)
+        weights = None if self._weights is None else self._weights[rows]
+        return other.fit(self.table.build(rows), self._outcome[rows], weights).ruleset_
+
+    def advance(self) -> None:
+        """Fit to the next sample, if there is one."""
+        if len(self.rulesets) < self.total:
+            self.rulesets.append(self.fit(len(self.rulesets)))
+
+
+class Tally:
+    """Counts how often the terms of a rule set come back.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    table : FeatureTable
+        The rows over which rules are compared.
+    alike : float
+        As for ``stability``.
+    """
+
+    def __init__(self, rules: RuleSet, table: FeatureTable, alike: float = ALIKE) -> None:
+        if not 0 < alike <= 1:
+            raise InputError(f"alike={alike!r}; expected a number above 0, at most 1")
+        self._rules, self._table, self._alike = rules, table, alike
+        self._mine = _Held(rules, table)
+        self._back, self._same = np.zeros((2, len(rules)))
+        self._used = pd.Series(0.0, list(table.features))
+        self._n_terms: list[int] = []
+
+    @property
+    def refits(self) -> int:
+        """How many rule sets were counted."""
+        return len(self._n_terms)
+
+    def add(self, other: RuleSet) -> None:
+        """Count the rules of another fit."""
+        found = self._mine.matches(_Held(other, self._table), self._alike)
+        known = np.flatnonzero(found >= 0)
+        signs = np.sign(self._rules.coefficients[:, known]), np.sign(_of_classes(other, self._rules)[:, found[known]])
+        self._back[known] += 1
+        self._same[known] += (signs[0] == signs[1]).all(axis=0)
+        self._used[self._used.index.isin(importance_features(other))] += 1
+        self._n_terms.append(len(other))
+
+    def result(self) -> Stability:
+        """Return what was counted so far."""
+        refits = self.refits
+        with np.errstate(invalid="ignore"):
+            signs = self._same / self._back
+        used = self._used / refits
+        return Stability(self._rules, self._back / refits, signs, used, np.array(self._n_terms), refits, self._alike)
 
 
 class _Held:
@@ -144,8 +197,9 @@ class _Held:
     def __init__(self, rules: RuleSet, table: FeatureTable) -> None:
         look = Evaluation(table, rules.terms)
         self.conditions = np.array([is_condition(term) for term in rules.terms], dtype=bool)
-        masks = [look.values(term) for term in rules.terms if is_condition(term)]
-        self.masks = np.array(masks, dtype=np.float32).reshape(len(masks), table.n_rows)
+        self.masks = np.empty((int(self.conditions.sum()), table.n_rows), dtype=bool)
+        for at, k in enumerate(np.flatnonzero(self.conditions)):
+            self.masks[at] = look.values(rules.terms[k])
         self.lines = {term.features[0]: k for k, term in enumerate(rules.terms) if not is_condition(term)}
 
     def matches(self, other: _Held, alike: float) -> np.ndarray:
@@ -154,7 +208,10 @@ class _Held:
         for name, k in self.lines.items():
             found[k] = other.lines.get(name, -1)
         if len(self.masks) and len(other.masks):
-            both = self.masks @ other.masks.T
+            both = np.zeros((len(self.masks), len(other.masks)))
+            for start in range(0, self.masks.shape[1], _BLOCK):  # as numbers all masks would take four times their room
+                mine, others = (part.masks[:, start : start + _BLOCK].astype(np.float32) for part in (self, other))
+                both += mine @ others.T
             either = self.masks.sum(axis=1)[:, None] + other.masks.sum(axis=1) - both
             index = both / np.maximum(either, 1)
             best = index.argmax(axis=1)

@@ -669,6 +669,9 @@ class PDPWidget(WidgetTraits):
         elif method == "terms":
             self._rules_panel.choose(self.output, params["step"], params["subject"])
             self._running.board.changed()
+        elif method == "stability":
+            self._rules_panel.ask_stability(params["of"], on=params["on"])
+            self._running.board.changed()
         elif method == "overlap":
             return self._rules_panel.reading(params["of"]).related(params["term"])
         elif method == "row":

@@ -72,6 +72,7 @@ class Checker:
             "overlap": lambda params: {name: _position(params, name) for name in ("of", "term")},
             "rule": lambda params: {"op": _op(params.get("op"))} | {n: _position(params, n) for n in ("of", "term")},
             "row": self._row,
+            "stability": lambda params: {"of": _position(params, "of"), "on": _flag(params, "on")},
             **dict.fromkeys(("hello", "clear", "invert", "undo", "redo", "stop", "resume"), lambda _: {}),
         }
 
@@ -227,6 +228,13 @@ def _position(params: dict[str, Any], name: str) -> int:
     if not _is_whole(value) or not 0 <= value < 2**31:
         raise InputError(f"{name} is a whole number, 0 or more")
     return int(value)
+
+
+def _flag(params: dict[str, Any], name: str) -> bool:
+    value = params.get(name)
+    if not isinstance(value, bool):
+        raise InputError(f"{name} is true or false")
+    return value
 
 
 def _op(value: Any) -> str:

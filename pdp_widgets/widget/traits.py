@@ -199,7 +199,8 @@ class WidgetTraits(anywidget.AnyWidget):
     conditions, ends: int32[K] of each term's parts, main: int32[K] most important feature, weight: float32[F] of each feature, type: uint8[K] (0 rule, 1 number, 2 level),
     coefficient, support, importance (the largest is 100), inside, outside: float32[K], n: int32[K] (-1: unknown), largest|null
     (importance that is 100, in the unit of the sum), limits: of the linear terms in their order, path: {terms: int32[A], explained: float32[A], at}|null, cluster:
-    int32[K] (-1: none)|null, selection: {importance, support: float32[K], n}|null, selection_id, outcome (whether there is one), status}."""
+    int32[K] (-1: none)|null, selection: {importance, support: float32[K], n}|null, selection_id, stability: {back: float32[K] (share of
+    the refits that have the term, too; NaN before the first), done, total: refits}|null (not asked for), outcome (whether there is one), status}."""
 
     @t.default("_esm")
     def _read_bundle(self) -> str:

@@ -15,6 +15,7 @@ export type Column =
   | "inside"
   | "outside"
   | "conditions"
+  | "stability"
   | "row";
 
 export interface SortKey {
@@ -34,6 +35,8 @@ export interface Filters {
   importance: number;
   /** Most conditions; 0 for any number. */
   length: number;
+  /** Least share of refits that have it, too. */
+  stability: number;
   fires: "" | "selection" | "row";
 }
 
@@ -46,6 +49,7 @@ export const NO_FILTERS: Filters = {
   support: 0,
   importance: 0,
   length: 0,
+  stability: 0,
   fires: "",
 };
 
@@ -136,6 +140,7 @@ export function keep(p: Picture, terms: Terms, filters: Filters, row: RowTerms |
     if (p.support[i] < filters.support || !(p.importance[i] >= filters.importance || filters.importance === 0))
       continue;
     if (filters.length > 0 && terms.size[i] > filters.length) continue;
+    if (p.stability?.done && p.stability.back[i] < filters.stability) continue;
     if (filters.fires === "selection" && p.selection && p.selection.support[i] === 0) continue;
     if (filters.fires === "row" && row && row.state[i] !== 2) continue;
     found.push(i);
@@ -180,6 +185,8 @@ function valuesOf(by: Column, p: Picture, terms: Terms, row: RowTerms | null): A
       return terms.size;
     case "selection":
       return p.selection?.importance ?? p.importance;
+    case "stability":
+      return p.stability?.back ?? p.importance;
     case "row":
       return row ? importanceIn(row, p) : p.importance;
     default:
@@ -308,15 +315,17 @@ export function relationWords(related: Related): string {
 }
 
 const HEADS = ["rank", "term", "coefficient", "support", "n", "importance", "mean_inside", "mean_outside"];
+const headsOf = (p: Picture) => (p.stability?.done ? [...HEADS, "stability"] : HEADS);
 
 function cells(p: Picture, terms: Terms, i: number): string[] {
   const plain = (value: number) => (Number.isNaN(value) ? "" : String(Number(value.toPrecision(6))));
   const limits = terms.limits[i] ? ` [${terms.limits[i]}]` : "";
   const numbers = [p.support[i], p.n[i] < 0 ? Number.NaN : p.n[i], p.importance[i], p.inside[i], p.outside[i]];
+  if (p.stability?.done) numbers.push(p.stability.back[i]);
   return [String(i + 1), terms.labels[i] + limits, plain(p.coefficient[i]), ...numbers.map(plain)];
 }
 
-const start = (p: Picture) => ["", "intercept", String(p.intercept), "", "", "", "", ""];
+const start = (p: Picture) => headsOf(p).map((_, c) => ["", "intercept", String(p.intercept)][c] ?? "");
 
 /** The table as a person pastes it into a spreadsheet. */
 export function asCsv(p: Picture, terms: Terms, order: number[]): string {
@@ -325,7 +334,7 @@ export function asCsv(p: Picture, terms: Terms, order: number[]): string {
     const safe = /^[=+@\t\r]/.test(text) || /^-(?![\d.])/.test(text) ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  return `${[HEADS, start(p), ...order.map((i) => cells(p, terms, i))].map((line) => line.map(cell).join(",")).join("\n")}\n`;
+  return `${[headsOf(p), start(p), ...order.map((i) => cells(p, terms, i))].map((line) => line.map(cell).join(",")).join("\n")}\n`;
 }
 
 /** The table as Markdown. */
@@ -334,6 +343,8 @@ export function asMarkdown(p: Picture, terms: Terms, order: number[]): string {
   const line = (list: string[]) => `| ${list.map(cell).join(" | ")} |`;
   const short = (i: number) =>
     cells(p, terms, i).map((text, c) => (c > 1 && text !== "" ? fmt(Number(text)).replace("\u2212", "-") : text));
-  const rule = `|${HEADS.map((_, c) => (c === 1 ? " --- |" : " ---: |")).join("")}`;
-  return `${[line(HEADS), rule, line(start(p)), ...order.map((i) => line(short(i)))].join("\n")}\n`;
+  const rule = `|${headsOf(p)
+    .map((_, c) => (c === 1 ? " --- |" : " ---: |"))
+    .join("")}`;
+  return `${[line(headsOf(p)), rule, line(start(p)), ...order.map((i) => line(short(i)))].join("\n")}\n`;
 }

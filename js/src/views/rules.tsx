@@ -142,8 +142,31 @@ function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
           />
         </label>
       )}
+      {live && <Stable state={state} p={p} />}
       <Copy state={state} p={p} />
     </>
+  );
+}
+
+/** Asks how often the rules come back when they are fitted to other rows: many fits, so that nobody pays for it unasked. */
+function Stable({ state, p }: { state: RulesState; p: Picture }) {
+  const { stability } = p;
+  const running = stability && stability.done < stability.total;
+  return (
+    <button
+      type="button"
+      class="pdpw-toggle"
+      aria-pressed={Boolean(stability)}
+      data-testid="rules-stable"
+      title={
+        stability
+          ? "Leave off; what was fitted is kept"
+          : "Fits the rules again to random halves of the rows, 20 times: how often does each come back?"
+      }
+      onClick={() => void state.ui.store.ask("stability", { of: p.id, on: !stability })}
+    >
+      {running ? `refit ${stability.done + 1} of ${stability.total}` : "how stable?"}
+    </button>
   );
 }
 

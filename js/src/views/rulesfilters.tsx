@@ -22,6 +22,10 @@ const LENGTH: Choice[] = [
   ["2", "≤ 2 conditions"],
   ["3", "≤ 3 conditions"],
 ];
+const STABILITY: Choice[] = [
+  ["0", "stable or not"],
+  ...[25, 50, 75, 100].map((v): Choice => [String(v / 100), `comes back ≥ ${v} %`]),
+];
 const KIND: Choice[] = [
   ["", "rules and linear"],
   ["rule", "rules"],
@@ -123,6 +127,7 @@ export function Filters({ ui, state, p }: { ui: Ui; state: RulesState; p: Pictur
       {one("support", "Least share of the rows", SUPPORT, true)}
       {one("importance", "Least importance", IMPORTANCE, true)}
       {one("length", "Most conditions", LENGTH, true)}
+      {p.stability && one("stability", "Least share of refits that have it", STABILITY, true)}
       {fires.length > 1 && one("fires", "Holds where", fires)}
       <select
         data-testid="rules-grouping"

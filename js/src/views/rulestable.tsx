@@ -27,7 +27,7 @@ interface Head {
 function headsOf(p: Picture, row: string | null): Head[] {
   const what = p.link === "identity" ? "the outcome" : `the share of ${p.output}`;
   const odds = p.link !== "identity";
-  const all: (Head | null)[] = [
+  const all: (Head | null | undefined)[] = [
     { by: "rank", name: "#", width: "2.8em", about: "Rank by importance over all rows" },
     {
       by: "term",
@@ -63,6 +63,12 @@ function headsOf(p: Picture, row: string | null): Head[] {
       width: "8.5em",
       about: `Relative to the most important term, which has 100${p.largest === null ? "" : ` (${fmt(p.largest)})`}: |a| √(s (1 − s)) of a rule, |b| sd of a number`,
     },
+    p.stability && {
+      by: "stability",
+      name: "comes back",
+      width: "8em",
+      about: `In how many of ${p.stability.done} fits to random halves of the rows the term comes back, or one that holds for nearly the same rows (Jaccard index .9 or more)`,
+    },
     p.selection && {
       by: "selection",
       name: "selection",
@@ -77,7 +83,7 @@ function headsOf(p: Picture, row: string | null): Head[] {
       : null,
     { by: "conditions", name: "conditions", width: "5.6em", about: "Number of conditions" },
   ];
-  return all.filter((head): head is Head => head !== null);
+  return all.filter((head): head is Head => Boolean(head));
 }
 
 const known = (values: ArrayLike<number>) => Array.from(values).some((v) => !Number.isNaN(v));
@@ -368,6 +374,15 @@ function Line({ common, state, p, terms, term: i, heads, level, scale }: LinePro
         <Bars share={p.importance[i] / 100} selected={p.selection && p.selection.importance[i] / 100} />
       </>
     ),
+    stability: () =>
+      p.stability?.done ? (
+        <>
+          <span>{percent(p.stability.back[i], 1)}</span>
+          <Bars share={p.stability.back[i]} selected={null} />
+        </>
+      ) : (
+        ""
+      ),
     selection: () => (
       <span class="pdpw-rules-sel">
         {fmt(p.selection?.importance[i])}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from pdp_widgets.explain.rules import Rules
+    from pdp_widgets.rulefit.stability import Refits
 
     from .rules_reading import Reading, Sums
 
@@ -56,13 +57,17 @@ class RulesPanel(Panel):
         self._readings: OrderedDict[Hashable, Reading] = OrderedDict()
         self._serial = 0
         self._shown: dict[Hashable, Rules] = {}
+        self._refits: dict[Hashable, Refits] = {}
+        """What was fitted again, by what it is about; how many terms are shown makes no difference to it."""
+        self._stable: set[Hashable] = set()
+        """What the person wants to see the stability of."""
 
     def key(self, view: View) -> Hashable:
-        """Return the output, what is described, how many terms, and the selection; None before there is a sample."""
+        """Return output, subject, how many terms, whether their stability is asked for, selection; None before there is a sample."""
         if view.sample is None:
             return None
         what = self._what(view.output)
-        return what, view.output, self._steps.get(what), view.selection_id
+        return what, view.output, self._steps.get(what), what in self._stable, view.selection_id
 
     def cost(self, view: View) -> int:  # noqa: ARG002
         """Return how many rows the model is yet to be asked about."""
@@ -75,8 +80,8 @@ class RulesPanel(Panel):
         if found is None or self._more(found) is None:
             return False
         self._rows = self.explainer.n_rows
-        self._found.clear()
-        self._steps.clear()
+        for known in (self._found, self._steps, self._refits, self._stable):
+            known.clear()
         return True
 
     def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
@@ -96,10 +101,17 @@ class RulesPanel(Panel):
             while (sums := next(growing)) is None:
                 yield None
         more = self._more(reading.found)
-        yield reading.picture(sums, more)
+        refits = self._refits[what] if what in self._stable else None
+        yield reading.picture(sums, more, refits)
         if reading.overlap is None:
             yield from self._wait(reading.look)
-            yield reading.picture(sums, more)
+            yield reading.picture(sums, more, refits)
+        while refits is not None and (before := reading.counted) < refits.total:
+            for _ in self._wait(lambda: reading.count(refits)):
+                if reading.counted > before:  # by a fit that another selection asked for
+                    break
+                yield None
+            yield reading.picture(sums, more, refits)
 
     def result(self, view: View) -> Rules | None:
         """Return the rules that are shown, with as many terms as the person wants."""
@@ -129,6 +141,20 @@ class RulesPanel(Panel):
         if found is None or step >= len(getattr(found.estimator, "n_terms_on_path_", ())):
             raise InputError(f"there is no step {step} on the path of these rules")
         self._steps[what] = step
+
+    def ask_stability(self, of: int, *, on: bool) -> None:
+        """Fit the rules to other samples of the rows, or leave off; the board is to be told. What was fitted is kept.
+
+        Raises
+        ------
+        InputError
+            When they are gone, or cannot be fitted again.
+        """
+        reading = self.reading(of)
+        what = self._what(reading.output)
+        if on and what not in self._refits:
+            self._refits[what] = reading.found.refits()
+        (self._stable.add if on else self._stable.discard)(what)
 
     def reading(self, of: int) -> Reading:
         """Return the rules that the page speaks of.
@@ -190,7 +216,7 @@ class RulesPanel(Panel):
                 self._readings.popitem(last=False)
         self._readings.move_to_end(key)
         for old in list(self._readings.values())[:-_OVERLAPS]:
-            old.overlap = None
+            old.forget()
         return self._readings[key]
 
     def _more(self, found: Rules) -> int | None:

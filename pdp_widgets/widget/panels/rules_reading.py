@@ -18,6 +18,7 @@ from pdp_widgets.inputs.conditions import Levels, Rows
 from pdp_widgets.rulefit import Linear, Rule
 from pdp_widgets.rulefit.evaluation import Evaluation, is_condition
 from pdp_widgets.rulefit.importance import global_importance, importance_features, relative, shares
+from pdp_widgets.rulefit.stability import Tally
 from pdp_widgets.widget.wire import pack, scalar
 
 from .rules_parts import Parts
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pdp_widgets.inputs.conditions import Node
     from pdp_widgets.rulefit.overlap import Overlap
     from pdp_widgets.rulefit.ruleset import RuleSet
+    from pdp_widgets.rulefit.stability import Refits
     from pdp_widgets.rulefit.terms import Term
 
 __all__ = ["MOST_TERMS", "Reading", "Sums"]
@@ -75,6 +77,7 @@ class Reading:
     overlap: Overlap | None = field(default=None, repr=False)
     """Of the first terms, once it has been looked at."""
     labels: dict[str, int] = field(default_factory=dict, repr=False)
+    _tally: Tally | None = field(default=None, repr=False)
     _looking: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
@@ -123,6 +126,25 @@ class Reading:
                 most = min(MOST_OVERLAPPING, max(2, _CELLS // max(table.n_rows, 1)))
                 some = self.rules.take(np.array(self.shown[:most], dtype=int))
                 self.overlap = some.overlap(table, weights=self.found.weights)
+
+    @property
+    def counted(self) -> int:
+        """How many other fits were looked at for what comes back."""
+        return 0 if self._tally is None else self._tally.refits
+
+    def count(self, refits: Refits) -> None:
+        """Look at one more fit to another sample of the rows, which takes as long as a fit if nobody has asked for it before."""
+        if self.counted >= refits.total:
+            return  # one that nobody waits for any more has done it
+        if self._tally is None:
+            self._tally = Tally(self.rules.take(np.array(self.shown, dtype=int)), refits.table)
+        if len(refits.rulesets) <= self.counted:
+            refits.advance()
+        self._tally.add(refits.rulesets[self.counted])
+
+    def forget(self) -> None:
+        """Let go of what takes room and can be had again."""
+        self.overlap = self._tally = None
 
     def sums(self, mask: np.ndarray, selection_id: int) -> Iterator[Sums | None]:
         """Yield None after each chunk of work, and at last the numbers of the selected rows."""
@@ -260,8 +282,18 @@ class Reading:
 
     # ---- what the page gets --------------------------------------------------------------
 
-    def picture(self, sums: Sums | None, more: int | None) -> dict[str, Any]:
-        """Return everything the page shows; ``more`` is how many rows the rules could be fitted to instead."""
+    def picture(self, sums: Sums | None, more: int | None, refits: Refits | None = None) -> dict[str, Any]:
+        """Return everything the page shows.
+
+        Parameters
+        ----------
+        sums : Sums, optional
+            Of the selection.
+        more : int, optional
+            How many rows the rules could be fitted to instead.
+        refits : Refits, optional
+            Where stability is asked for.
+        """
         return {
             **self._columns,
             "cluster": self._clusters(),
@@ -274,8 +306,14 @@ class Reading:
             },
             "selection_id": 0 if sums is None else sums.id,
             "more": more,
+            "stability": None if refits is None else self._stability(refits),
             "outcome": self.explainer.y is not None,
         }
+
+    def _stability(self, refits: Refits) -> dict[str, Any]:
+        """Return how often the terms came back so far."""
+        back = np.full(len(self.terms), np.nan) if self._tally is None else self._tally.result().terms
+        return {"back": pack(back, "float32"), "done": self.counted, "total": refits.total}
 
     @cached_property
     def _columns(self) -> dict[str, Any]:
