@@ -5,6 +5,7 @@ The kernel's part is played by pictures that the test sets; what the page asks f
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -470,6 +471,35 @@ def test_regions_select_and_split(stub: Stub) -> None:
     assert "Where workday = True, a split" in (stub.page.get_by_test_id("region").nth(1).text_content() or "")
     click(stub, "elsewhere-feature")
     assert saved(stub)["feature"] == "hour"
+
+
+def test_one_click_shows_each_regions_curve(stub: Stub) -> None:
+    opened(stub)
+    effects(stub, hints=HINTS)
+    texts = ["workday == 'False'", "workday == 'True' & hour <= 9", "workday == 'True' & hour > 9"]
+    labels = ["workday = False", "workday = True and hour <= 9", "workday = True and hour > 9"]
+    leaves = [{"text": text, "label": label, "n": 300} for text, label in zip(texts, labels, strict=True)]
+    stub.call("set", "_regions", {**REGIONS, "here": {**REGIONS["here"], "leaves": leaves}})
+    assert stub.text("regions-curves") == "3 curves"
+    assert stub.page.get_by_test_id("regions-legend").count() == 0
+    click(stub, "regions-curves")
+    by = "; ".join(texts)
+    assert saved(stub)["by"] == by
+    assert pressed(stub, "regions-curves")
+    assert not pressed(stub, "region-split")
+    assert stub.page.get_by_test_id("by").locator("option:checked").inner_text() == "3 regions"
+    # What each colour means, in words: the colours are those of the curves.
+    legend = stub.page.get_by_test_id("regions-legend")
+    assert [text.rsplit(" n", 1)[0] for text in legend.locator("button").all_inner_texts()] == labels
+    colours = legend.locator(".pdpw-swatch").evaluate_all("nodes => nodes.map(n => n.style.background)")
+    effects(stub, by=by, groups=3)
+    for colour in colours:
+        red, green, blue = (int(v) for v in re.findall(r"\d+", colour))
+        assert has_colour(stub, (red, green, blue))
+    legend.locator("button").nth(1).click()
+    assert stub.wait_requests("query", 1)[0]["params"] == {"text": texts[1]}
+    click(stub, "regions-curves")
+    assert saved(stub)["by"] == ""
 
 
 def test_rows_that_agree_are_said_to(stub: Stub) -> None:

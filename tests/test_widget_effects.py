@@ -328,6 +328,51 @@ def test_regions_are_those_of_the_explainer(make):
     assert w.selection.n == split["sides"][0]["n"]
 
 
+def nested(rows):
+    """The slope of temp differs between flags, and where that is True between seasons."""
+    slope = np.where(rows["flag"], np.where(rows["season"] == "SUMMER", 4.0, 1.0), -3.0)
+    return rows["temp"].fillna(0.0).to_numpy() * slope
+
+
+def test_each_region_has_a_curve_that_is_the_explainers(make):
+    w = opened(make, "regions", "effects", model=nested, feature="temp")
+    leaves = shown(w, "regions")["here"]["leaves"]
+    found = Explainer(nested, X).regions("temp")
+    assert len(found.regions) == 3
+    assert [leaf["text"] for leaf in leaves] == [region.text for region in found.regions]
+    assert sum(leaf["n"] for leaf in leaves) == len(X)
+    w.by = "; ".join(leaf["text"] for leaf in leaves)
+    groups = shown(w)["groups"]
+    sample = arrays(w._sample)["rows"]
+    for at, (level, region) in enumerate(zip(groups["levels"], found.regions, strict=True)):
+        np.testing.assert_allclose(level["values"], region.average)
+        assert level["n"] == region.n
+        assert level["label"] == leaves[at]["label"]
+        assert "==" not in level["label"]
+        np.testing.assert_array_equal(groups["codes"] == at, region.mask[sample])
+    # The regions themselves will do, and the view is written as it was.
+    text = w.by
+    w.by = ""
+    w.by = found.regions
+    assert w.by == text
+    other = make(nested, X)
+    other.view_state = w.view_state
+    assert other.by == text
+
+
+def test_several_conditions_as_groups():
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "odd; name": ["x; y", "x; y", "z", "it's; so"]})
+    explainer = Explainer(lambda rows: rows["a"], table)
+    groups, note = groups_of(explainer, "`odd; name` == 'x; y' & a < 2; a >= 3; `odd; name` == \"it's; so\"")
+    assert [np.flatnonzero(group.mask).tolist() for group in groups] == [[0], [2, 3], [3]]
+    assert note == ""
+    groups, note = groups_of(explainer, "; ".join(f"a > {k}" for k in range(10)))
+    assert len(groups) == 8
+    assert note == "the first 8 of 10 conditions have a curve"
+    with pytest.raises(InputError, match="did you mean 'a'"):
+        groups_of(explainer, "a > 1; aa > 2")
+
+
 def test_rows_that_agree_have_no_regions(make):
     w = opened(make, "regions", model=lambda rows: rows["n"].to_numpy() * 2.0 + rows["flag"].to_numpy(), feature="n")
     here = shown(w, "regions")["here"]

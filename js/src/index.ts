@@ -20,7 +20,7 @@
 //   head            effect-pd, effect-ale, ice, centered, slope, classes, observed (buttons with aria-pressed), by, color-by
 //                   (selects), lines-legend; curves carry data-overlays="KEY,..." (ale, ale-selection, ale-rest, group-N, class-N)
 //   hints           hints (list; li[data-kind][data-severity]), effects-note, regions, region[data-condition] with region-select and
-//                   region-split, regions-more, rows-agree, elsewhere, elsewhere-feature
+//                   region-split, regions-curves, regions-legend, regions-more, rows-agree, elsewhere, elsewhere-feature
 //   heatmap         heatmap with, in px of its own box, data-area (left, top, right, bottom), data-x-cells and data-y-cells
 //                   ("LOW:HIGH,..."), data-drawn="X|Y|OUTPUT|MODE"; heatmap-pd|selection|difference|interaction, heatmap-swap,
 //                   heatmap-partner (a select), heatmap-share, heatmap-notes, heatmap-more, heatmap-readout

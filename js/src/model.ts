@@ -345,6 +345,13 @@ export interface EffectsPicture {
   notes: string[];
 }
 
+/** Rows that a condition holds for. */
+export interface Side {
+  text: string;
+  label: string;
+  n: number;
+}
+
 export interface RegionSplit {
   /** Empty for all rows. */
   within: string;
@@ -353,7 +360,7 @@ export interface RegionSplit {
   /** Shares of the disagreement. */
   gain: number | null;
   gain_check: number | null;
-  sides: { text: string; label: string; n: number }[];
+  sides: Side[];
 }
 
 export interface RegionsPicture {
@@ -362,6 +369,8 @@ export interface RegionsPicture {
   output: string;
   here: {
     splits: RegionSplit[];
+    /** What all splits together leave. */
+    leaves?: Side[];
     reason: string;
     heterogeneity: number | null;
     rows: number;

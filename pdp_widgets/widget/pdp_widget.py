@@ -17,12 +17,13 @@ from pdp_widgets.explain import Explainer
 from pdp_widgets.explain.results import in_words
 from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
 from pdp_widgets.inputs.errors import did_you_mean, unknown_name
-from pdp_widgets.inputs.subgroup import conjunction, parse
+from pdp_widgets.inputs.subgroup import conjunction
 
 from . import bookmarks, code, picture, protocol, results, state, still
 from .controller import Controller
 from .export import write_html
 from .panels import PANELS
+from .panels.groups import conditions_of
 from .part import PARTS, Part
 from .results import Results
 from .selection import History, IceBox, Op, Selection, from_wire, to_wire
@@ -530,15 +531,17 @@ class PDPWidget(WidgetTraits):
     @t.validate("by")
     def _valid_by(self, proposal: Any) -> str:
         given = proposal["value"]
-        if given is None or (isinstance(given, str) and not given):
+        if given is None or (isinstance(given, str | list | tuple) and not given):
             return ""
+        if isinstance(given, list | tuple):  # of conditions or regions
+            given = "; ".join(str(getattr(one, "text", one)) for one in given)
         try:
             return self._known_feature(given)
         except WidgetInputError:
             if not isinstance(given, str) or not _CONDITION.search(given):
                 raise
         try:
-            return parse(given, self.explainer.table).text
+            return "; ".join(node.text for node in conditions_of(given, self.explainer.table))
         except InputError as error:
             raise WidgetInputError(str(error)) from None
 

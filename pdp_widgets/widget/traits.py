@@ -102,7 +102,8 @@ class WidgetTraits(anywidget.AnyWidget):
     """Which effect the curves show: partial dependence, or accumulated local effects."""
 
     by: Any = Focus("").tag(sync=True)
-    """The feature whose levels have a curve each, or a condition such as ``"temp < 14"`` that divides the rows; empty for none."""
+    """The feature whose levels have a curve each, or a condition such as ``"temp < 14"`` that divides the rows; empty for none. Several
+    conditions, or regions, have a curve each: ``widget.by = explainer.regions("temp").regions``, as text with semicolons between them."""
 
     color_by: Any = Focus("").tag(sync=True)
     """The feature whose values colour the lines of single rows; empty for none."""
@@ -181,7 +182,7 @@ class WidgetTraits(anywidget.AnyWidget):
 
     _regions = _private()
     """{feature, output, here: {splits: [{within ("" for all rows), by, condition, gain, gain_check: shares of the disagreement, sides:
-    [{text, label, n}, ...]}], reason (why there are none), heterogeneity, rows, rows_total}|null, all: [{feature, by, text, label, removed,
+    [{text, label, n}, ...]}], leaves: [{text, label, n}] what all splits together leave, reason (why there are none), heterogeneity, rows, rows_total}|null, all: [{feature, by, text, label, removed,
     size, n}] first splits, those that remove most first, done, total: features, status}."""
 
     _heatmap = _private()

@@ -46,7 +46,7 @@ function pick(
         <option value="">{none}</option>
         {names.map((name) => (
           <option key={name} value={name}>
-            {name}
+            {name.includes("; ") ? `${name.split("; ").length} regions` : name}
           </option>
         ))}
       </select>

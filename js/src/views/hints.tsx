@@ -2,8 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { hueOf } from "../draw/hues";
 import { count, fmt } from "../geometry/format";
-import type { RegionSplit } from "../model";
+import type { RegionSplit, Side } from "../model";
 import { useValue } from "./hooks";
 import { Line } from "./panel";
 import type { Ui } from "./ui";
@@ -125,6 +126,9 @@ export function Regions({ ui }: { ui: Ui }) {
   const curve = useValue(() => store.curve.value);
   const disagree = useValue(() => ui.effects.value?.hints?.some(({ kind }) => kind === "heterogeneity") ?? false);
   const [whole, setWhole] = useState(false);
+  const leaves = picture?.here?.leaves ?? [];
+  const each = leaves.map(({ text }) => text).join("; ");
+  const shownEach = useValue(() => each !== "" && store.public.by.value === each, [each]);
   if (!open || !picture) return null;
   const { status, here, all } = picture;
   if (status.state === "ask" || status.state === "failed")
@@ -146,6 +150,16 @@ export function Regions({ ui }: { ui: Ui }) {
               : ""
           }
         >
+          {split === here.splits[0] && leaves.length > 2 && (
+            <Curves
+              ui={ui}
+              by={each}
+              testid="regions-curves"
+              about={`One curve for each of the ${leaves.length} regions that the splits together leave`}
+            >
+              {leaves.length} curves
+            </Curves>
+          )}
           {split === here.splits[0] && here.splits.length > 1 && (
             <button
               type="button"
@@ -160,6 +174,11 @@ export function Regions({ ui }: { ui: Ui }) {
           )}
         </SplitLine>
       ))}
+      {shownEach && (
+        <p class="pdpw-sides" data-testid="regions-legend">
+          <Sides ui={ui} sides={leaves} tinted />
+        </p>
+      )}
       {here.splits.length === 0 && (
         <p class="pdpw-hintline pdpw-muted" data-testid="rows-agree" title={sentence(here.reason)}>
           <Icon kind="region" />
@@ -199,12 +218,7 @@ interface SplitProps {
 }
 
 function SplitLine({ ui, split, disagree, basis, children }: SplitProps) {
-  const { store } = ui;
   const { within, condition, gain, gain_check, sides } = split;
-  const by = useValue(() => store.public.by.value);
-  const live = useValue(() => store.host.value === "kernel");
-  const selected = useValue(() => store.selection.value.text);
-  const on = by === condition;
   const at = `at ${sides[0].label} removes ${share(gain)}`;
   return (
     <p class="pdpw-hintline" data-testid="region" data-condition={condition}>
@@ -219,37 +233,70 @@ function SplitLine({ ui, split, disagree, basis, children }: SplitProps) {
             : `Rows mostly agree; a split ${at} of what disagreement there is`}
       </span>
       <span class="pdpw-sides">
-        {sides.map(({ text, label, n }) => (
-          <button
-            key={text}
-            type="button"
-            class="pdpw-toggle"
-            data-testid="region-select"
-            aria-pressed={selected === text}
-            title={`Select the ${count(n)} rows where ${label}`}
-            onClick={() => void store.ask(selected === text ? "clear" : "query", selected === text ? {} : { text })}
-          >
-            {label} <span class="pdpw-muted">n {count(n)}</span>
-          </button>
-        ))}
+        <Sides ui={ui} sides={sides} />
         {!within && (
-          <button
-            type="button"
-            class="pdpw-toggle"
-            data-testid="region-split"
-            aria-pressed={on}
-            disabled={!live && !on}
-            title={live ? "One curve for either side" : "Needs Python: run the cell first"}
-            onClick={() => {
-              ui.classes.value = false;
-              store.set("by", on ? "" : condition);
-            }}
-          >
+          <Curves ui={ui} by={condition} testid="region-split" about="One curve for either side">
             two curves
-          </button>
+          </Curves>
         )}
         {children}
       </span>
     </p>
+  );
+}
+
+/** Conditions to select by, each with the colour of its curve where it has one. */
+function Sides({ ui, sides, tinted = false }: { ui: Ui; sides: Side[]; tinted?: boolean }) {
+  const { store } = ui;
+  const selected = useValue(() => store.selection.value.text);
+  const dark = useValue(() => ui.scheme.value === "dark");
+  return (
+    <>
+      {sides.map(({ text, label, n }, i) => (
+        <button
+          key={text}
+          type="button"
+          class="pdpw-toggle"
+          data-testid="region-select"
+          aria-pressed={selected === text}
+          title={`Select the ${count(n)} rows where ${label}`}
+          onClick={() => void store.ask(selected === text ? "clear" : "query", selected === text ? {} : { text })}
+        >
+          {tinted && <span class="pdpw-swatch" style={{ background: hueOf(i, dark) }} />}
+          {label} <span class="pdpw-muted">n {count(n)}</span>
+        </button>
+      ))}
+    </>
+  );
+}
+
+interface CurvesProps {
+  ui: Ui;
+  by: string;
+  testid: string;
+  about: string;
+  children: ComponentChildren;
+}
+
+/** Shows a curve for each group, or none of them any more. */
+function Curves({ ui, by, testid, about, children }: CurvesProps) {
+  const { store } = ui;
+  const on = useValue(() => store.public.by.value === by, [by]);
+  const live = useValue(() => store.host.value === "kernel");
+  return (
+    <button
+      type="button"
+      class="pdpw-toggle"
+      data-testid={testid}
+      aria-pressed={on}
+      disabled={!live && !on}
+      title={live ? about : "Needs Python: run the cell first"}
+      onClick={() => {
+        ui.classes.value = false;
+        store.set("by", on ? "" : by);
+      }}
+    >
+      {children}
+    </button>
   );
 }

@@ -1,4 +1,4 @@
-"""Groups of rows that have a curve each: the levels of a feature, or the two sides of a condition."""
+"""Groups of rows that have a curve each: the levels of a feature, the two sides of a condition, or several conditions such as regions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from pdp_widgets.inputs import FeatureTable
     from pdp_widgets.inputs.subgroup import Node
 
-__all__ = ["MOST_GROUPS", "Group", "groups_of", "in_words", "other_side"]
+__all__ = ["MOST_GROUPS", "Group", "conditions_of", "groups_of", "in_words", "other_side"]
 
 MOST_GROUPS = 8
 """Levels that have a curve: colours for more could not be told apart."""
 
+_PIECE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|[^;]|;")
 _QUOTED = re.compile(r"'[^'\\]*'|`[^`]*`")
 _OR_MISSING = re.compile(r"\(([^()|]+) \| [^()|]+\.isna\(\)\)")
 _WORDS = {
@@ -50,8 +51,9 @@ def groups_of(explainer: Any, by: str) -> tuple[list[Group], str]:
     ----------
     explainer : Explainer
     by : str
-        A feature (numbers and dates are cut at their quartiles; of a category the most frequent levels count), or a condition
-        such as ``"temp < 14"``: the rows where it holds, and the others.
+        A feature (numbers and dates are cut at their quartiles; of a category the most frequent levels count), a condition
+        such as ``"temp < 14"``: the rows where it holds, and the others; or several, ``"temp < 14 & hum > 80; temp >= 14"``: the
+        rows of each.
 
     Raises
     ------
@@ -60,14 +62,34 @@ def groups_of(explainer: Any, by: str) -> tuple[list[Group], str]:
     """
     table = explainer.table
     if by not in explainer.features:
-        node = parse(by, table)
-        return [_group(side, table) for side in (node, other_side(node, table))], ""
+        nodes = conditions_of(by, table)
+        if len(nodes) == 1:
+            nodes.append(other_side(nodes[0], table))
+        note = f"the first {MOST_GROUPS} of {len(nodes)} conditions have a curve" if len(nodes) > MOST_GROUPS else ""
+        return [_group(node, table) for node in nodes[:MOST_GROUPS]], note
     feature = table.feature(by)
     observed = table.observed(feature)
     inside = np.ones(table.n_rows, dtype=bool)
     wanted = MOST_GROUPS if observed.kind == "category" else None
     levels, note = levels_of(table, feature, inside, wanted, explainer.weights)
     return [Group(level.label, level.condition, level.mask) for level in levels if level.mask.any()], note.split(";")[0]
+
+
+def conditions_of(text: str, table: FeatureTable) -> list[Node]:
+    """Return the conditions in a text that has semicolons between them.
+
+    Raises
+    ------
+    InputError
+        For one that cannot be read.
+    """
+    parts = [""]
+    for piece in _PIECE.findall(text):
+        if piece == ";":
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return [parse(part.strip(), table) for part in parts if part.strip()]
 
 
 def other_side(node: Node, table: FeatureTable) -> Node:

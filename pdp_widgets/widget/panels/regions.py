@@ -66,6 +66,7 @@ class RegionsPanel(Panel):
         except PDPWidgetsError as error:
             nothing: dict[str, Any] = {
                 "splits": [],
+                "leaves": [],
                 "reason": str(error),
                 "heterogeneity": None,
                 "rows": 0,
@@ -91,6 +92,7 @@ def _here(found: Regions) -> dict[str, Any]:
     nodes = sorted((node for node in found.root.nodes if node.split is not None), key=lambda node: node.depth)
     return {
         "splits": [_split(node) for node in nodes[:MOST_SPLITS]],
+        "leaves": [{"text": leaf.text, "label": in_words(leaf.condition), "n": leaf.n} for leaf in found.root.leaves],
         "reason": found.reason,
         "heterogeneity": scalar(found.heterogeneity),
         "rows": len(found.rows),
