@@ -442,6 +442,9 @@ def test_requests_of_the_page(make):
     ask(w, "query", text="n == 2 & flag")
     assert (w.selection.mask == (X["n"] == 2) & X["flag"]).all()
     assert [c["type"] for c in w._selection["conditions"]] == ["range", "levels"]
+    ask(w, "query", text="season = SUMMER, missing and n \u2264 5")  # as chips show it
+    assert w.selection.text == "season in ['SUMMER', None] & n <= 5"
+    ask(w, "undo")
     reply = ask(w, "query", text="tmp > 3")
     assert reply["status"] == "error"
     assert "did you mean 'temp'" in reply["message"]

@@ -2,8 +2,8 @@
 
 The language is the part of ``DataFrame.query`` that describes rows by the values of features:
 ``temp > 20 & season == 'SUMMER'``, ``3 < x <= 4``, ``season in ['A', 'B']``, ``x.isna()``, ``not``, ``~``, ``|``,
-parentheses. What the page shows is read as well: ``=``, ``≤``, ``≥``, ``≠``, ``{A, B}``, and a level of the compared feature
-without quotes, if it is a plain word and no feature's name. A name is a feature, or any column of X, such as one of a group of
+parentheses. What the page's chips show is read as well, as far as it can be read in one way only: ``=``, ``≤``, ``≥``, ``≠``, values,
+dates and names without quotes, lists without brackets, ``x is missing`` (``chips.py``). A name is a feature, or any column of X, such as one of a group of
 one-hot columns. Text is read with :mod:`ast` and a whitelist; nothing is ever evaluated. Any column name works between backticks (a backtick in a name is doubled). ``@name``
 stands for a set of rows that no condition describes.
 """
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .chips import Chips
 from .conditions import And, Levels, Missing, Node, Not, Or, Range, Rows, axis_value, conjunction, observed_of, quote
 from .errors import InputError, unknown_name
 from .hints import DATE, brief, check_level, is_level, syntax_hint
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["And", "Levels", "Missing", "Node", "Not", "Or", "Range", "Rows", "conjunction", "parse", "quote"]
 
 _MAX_TEXT = 100_000
+_MAX_CHIP = 4000
 
 
 def parse(text: str, table: FeatureTable, rows: Mapping[str, Node] | None = None) -> Node:
@@ -59,16 +61,61 @@ def parse(text: str, table: FeatureTable, rows: Mapping[str, Node] | None = None
     if len(text) > _MAX_TEXT:
         msg = f"the condition is longer than {_MAX_TEXT} characters; pass a mask instead"
         raise InputError(msg)
+    known = dict(rows or {})
+    try:
+        return _read(text, table, known)
+    except InputError as error:
+        node = _as_a_chip(text, table, known)
+        if node is None:
+            raise
+        if isinstance(node, InputError):
+            raise node from error
+        return node
+
+
+def _read(text: str, table: FeatureTable, rows: dict[str, Node]) -> Node:
+    """Read a text of the language itself."""
     source, names, row_names = _to_python(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # e.g. a lone backslash in a string
             tree = ast.parse(source, mode="eval").body
-        return _Reader(table, names, row_names, dict(rows or {})).condition(tree)
+        return _Reader(table, names, row_names, rows).condition(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(_unreadable(text, table)) from error
+
+
+def _as_a_chip(text: str, table: FeatureTable, rows: dict[str, Node]) -> Node | InputError | None:
+    """Return what a text says in the words of the page's chips, or what is wrong with it; None where it is not written so."""
+    if len(text) > _MAX_CHIP:
+        return None
+    chips = Chips(text, table, rows)
+    found: dict[str, Node] = {}
+    try:
+        for source in chips.readings():
+            try:
+                node = _read(source, table, rows)
+            except InputError:
+                continue
+            found.setdefault(node.text, node)
+            if len(found) > 1:
+                first, second = found
+                return InputError(
+                    f"{brief(repr(text))} may be read as {first} or as {second}; write it so, with quotes around the values"
+                )
+    except RecursionError:
+        return None
+    if found:
+        return next(iter(found.values()))
+    if (unknown := chips.unknown()) is not None and "," in text:
+        feature, value = unknown
+        try:
+            check_level(feature, value, table)
+        except InputError as error:
+            return error
+    return None
 
 
 def _unreadable(text: str, table: FeatureTable) -> str:

@@ -1,4 +1,4 @@
-// A condition as people read it; what `select` reads stays in the text.
+// A condition as people read it; `select` reads these words, too (pdp_widgets/inputs/chips.py), tests/chips.json says which.
 
 import { conjuncts, tokens } from "./query";
 
@@ -22,6 +22,9 @@ const SIGNS: Record<string, string> = {
   "]": "",
 };
 const plain = (token: string) => token.slice(1, -1);
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+/** A name or value between marks that keep its direction to itself: else "name > 3" is drawn as "3 < name". */
+const apart = (name: string) => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
 
 /** One condition in words; `names` tells what "@curves1" stands for. */
 export function inWords(text: string, names: Record<string, string> = {}): string {
@@ -40,13 +43,13 @@ export function inWords(text: string, names: Record<string, string> = {}): strin
     } else if (token === "." && next === "notna") {
       out += " is known";
       i += 3;
-    } else if (/^['"]/.test(token)) out += plain(token).replace(/\\(.)/g, "$1");
-    else if (token.startsWith("`")) out += plain(token).replaceAll("``", "`");
+    } else if (/^['"]/.test(token)) out += apart(plain(token).replace(/\\(.)/g, "$1"));
+    else if (token.startsWith("`")) out += apart(plain(token).replaceAll("``", "`"));
     else if (/^[<>=!]$/.test(token) && next === "=") {
       out += SIGNS[token + next];
       i++;
     } else if (token === "None" && /[[,\s]/.test(parts[i - 1] ?? "")) out += "missing";
-    else out += SIGNS[token] ?? token;
+    else out += SIGNS[token] ?? apart(token);
   }
   // "season in a, b" reads as "season is a or b" does, and is shorter.
   return out.replace(/ not in /g, " ≠ ").replace(/ in /g, " = ");
