@@ -42,6 +42,7 @@ def test_shares_are_those_of_a_plain_loop():
     found = stability(model, X, y, refits=4, share=0.7, alike=0.8, random_state=3)
     rng = np.random.default_rng(3)
     counts = np.zeros(len(model.ruleset_.terms))
+    used = dict.fromkeys(X, 0)
     for number in range(4):
         rows = np.sort(rng.permutation(150)[:105])
         other = clone(model).set_params(random_state=4 + number).fit(X.iloc[rows], y[rows]).ruleset_
@@ -55,7 +56,11 @@ def test_shares_are_those_of_a_plain_loop():
                 for t in other.terms
                 if hasattr(t, "conditions")
             )
+        for name in used:
+            used[name] += any(name in t.features for t in other.terms) / 4
     np.testing.assert_allclose(found.terms, counts / 4)
+    assert found.features.to_dict() == used
+    assert min(used.values()) < 1  # else it would say nothing
 
 
 def test_classes_weights_and_rare_ones():

@@ -21,7 +21,6 @@ from pdp_widgets.inputs.rows import row_weights
 from pdp_widgets.tabular import Tabular
 
 from .evaluation import Evaluation, is_condition
-from .importance import importance_features
 
 if TYPE_CHECKING:
     from .ruleset import RuleSet
@@ -179,7 +178,7 @@ class Tally:
         signs = np.sign(self._rules.coefficients[:, known]), np.sign(_of_classes(other, self._rules)[:, found[known]])
         self._back[known] += 1
         self._same[known] += (signs[0] == signs[1]).all(axis=0)
-        self._used[self._used.index.isin(importance_features(other))] += 1
+        self._used[self._used.index.isin(other.features)] += 1
         self._n_terms.append(len(other))
 
     def result(self) -> Stability:
