@@ -1,4 +1,4 @@
-"""Small data sets that are on the machine already: what the demo and the notebooks look at, with readable names."""
+"""Data sets that installed packages bring along."""
 
 from __future__ import annotations
 
