@@ -295,7 +295,7 @@ def test_related_rules_stand_below_the_selected_one(live: Callable[..., Live], o
     for at in np.flatnonzero(p["type"] == 0)[:8]:
         page.line(int(at)).locator("[data-by=rank]").click()
         page.settle()
-        expected = page.widget._rules_panel.reading(p["id"]).related(int(at))["related"]
+        expected = page.widget._running.board["rules"].reading(p["id"]).related(int(at))["related"]
         found = page.find("related").evaluate_all("nodes => nodes.map(n => [n.dataset.relation, n.dataset.text])")
         assert [relation for relation, _ in found] == [pair["relation"] for pair in expected]
         if not expected:
@@ -336,7 +336,7 @@ def test_a_row_is_read_rule_by_rule(live: Callable[..., Live], own: RuleFitRegre
     page.find("rules-row").fill("17")
     page.find("rules-row").press("Enter")
     page.settle()
-    reply = page.widget._rules_panel.reading(page.picture["id"]).row(17)
+    reply = page.widget._running.board["rules"].reading(page.picture["id"]).row(17)
     said = page.find("rules-sum").inner_text().replace("−", "-")
     assert said.startswith("row 17:")
     assert f"{own.predict(X)[17]:.3g}" in said
@@ -390,7 +390,7 @@ def test_fewer_terms_by_the_slider(live: Callable[..., Live], own: RuleFitRegres
     assert p["path"]["at"] == before["path"]["at"] - 4
     assert page.find("rules-terms").inner_text() == f"terms {before['path']['terms'][p['path']['at']]}"
     assert sorted(page.ranks) == list(range(len(p["ends"])))
-    reading = page.widget._rules_panel.reading(p["id"])
+    reading = page.widget._running.board["rules"].reading(p["id"])
     assert f"{reading.rules.predict(X)[0, 3]:.3g}" in page.find("rules-sum").inner_text().replace("−", "-")  # read anew
 
 

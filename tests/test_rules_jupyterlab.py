@@ -24,7 +24,7 @@ def test_rules_from_the_fit_to_the_selection(browser: Browser, jupyter_lab: Lab)
     widget = WidgetOnPage(notebook.page)
     panel = widget.root.locator("[data-testid=panel-rules][data-state=done]")
     panel.wait_for(timeout=90_000)
-    assert notebook.ask("len(widget._rules_panel.reading(widget._rules['id']).terms)") == int(
+    assert notebook.ask("len(widget._running.board['rules'].reading(widget._rules['id']).terms)") == int(
         widget.find("rules-count").get_attribute("data-n") or 0
     )
     rule = widget.root.locator("[data-testid=rule][data-linear=false]").first
@@ -39,7 +39,7 @@ def test_rules_from_the_fit_to_the_selection(browser: Browser, jupyter_lab: Lab)
     widget.find("rules-row").press("Enter")
     widget.find("rules-sum").get_by_text("row 5").wait_for()
     shown = notebook.ask(
-        "float(widget._rules_panel.reading(widget._rules['id']).rules.predict(widget.explainer.table)[0, 5])"
+        "float(widget._running.board['rules'].reading(widget._rules['id']).rules.predict(widget.explainer.table)[0, 5])"
     )
     assert f"{shown:.0f}" in widget.find("rules-sum").inner_text()
     before = notebook.ask("widget._rules['path']['at']")

@@ -557,7 +557,7 @@ def test_refits_grow_hold_nobody_up_and_end_when_something_else_is_wanted(make, 
     assert done() == -1
     gate.release()
     assert widget.wait(20)
-    until(lambda: not widget._rules_panel._thread.busy)
+    until(lambda: not widget._running.board["rules"]._thread.busy)
     assert fits == [0, 1, 2]
     # Asked again it goes on where it was.
     assert ask(widget, "stability", of=widget._rules["id"], on=True)["status"] == "ok"

@@ -17,8 +17,8 @@
 //                   partner (data-name, data-strength), partners-all; matrix with data-size (px of a cell), data-features (JSON, in the
 //                   order drawn), data-at="ROW,COLUMN"; network with data-nodes (JSON: {name, x, y, r, label} in px of its own box),
 //                   data-edges (number drawn), data-at; edges-least (slider), edges-text, pair-read (the read-out)
-//   head            effect-pd, effect-ale, ice, centered, slope, classes, observed (buttons with aria-pressed), by, color-by
-//                   (selects), lines-legend; curves carry data-overlays="KEY,..." (ale, ale-selection, ale-rest, group-N, class-N)
+//   head            effect-pd, effect-ale, ice, centered, slope, models, classes, observed (buttons with aria-pressed), by, color-by
+//                   (selects), lines-legend; curves carry data-overlays="KEY,..." (ale, ale-selection, ale-rest, group-N, class-N, model-N)
 //   hints           hints (list; li[data-kind][data-severity]), effects-note, regions, region[data-condition] with region-select and
 //                   region-split, regions-curves, regions-legend, regions-more, rows-agree, elsewhere, elsewhere-feature
 //   heatmap         heatmap with, in px of its own box, data-area (left, top, right, bottom), data-x-cells and data-y-cells
@@ -37,7 +37,7 @@
 //   chips           chips (a list; not there while the text is edited) with chip (data-text) and chip-remove; bookmarks-open,
 //                   bookmark-name, bookmark-keep, bookmark (data-name) with bookmark-select|and|or|not|rename|rename-to|delete
 //   layout          divider-features|side|height (separators), fold-PANEL, full-PANEL|curves, screen (full screen)
-//   toolbar         output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
+//   toolbar         model (a select, where there are several), output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
 //                   cancel, status (busy, stopped), nokernel, failed
 //   messages        toolbar-error, selection-error, ends-error, curve-error, curve-message (a note), page-error, wait,
 //                   spoken, readout, hint; measure (the header's importance or disagreement)

@@ -12,6 +12,8 @@ export type Dtype = "float32" | "float64" | "int32" | "uint8";
 export const PUBLIC_TRAITS = [
   "feature",
   "output",
+  "model",
+  "show_models",
   "centered",
   "show_ice",
   "sort_by",
@@ -69,13 +71,17 @@ export type FeatureKind = "number" | "integer" | "bool" | "category" | "datetime
 export interface PublicTraits {
   feature: string;
   output: string;
+  /** Name of the model that the page is about; empty where there is one without a name. */
+  model: string;
+  /** The other models' curves beside the focused one. */
+  show_models: boolean;
   centered: boolean;
   show_ice: boolean;
   sort_by: SortBy;
   /** Empty, or the two features of the surface. */
   pair: string[];
   effect: "pd" | "ale";
-  /** Empty, or the feature whose levels have a curve each, or a condition. */
+  /** Empty, or the feature whose levels have a curve each, or a condition, or `bookmarksKey`. */
   by: string;
   /** Empty, or the feature whose values colour the lines of single rows. */
   color_by: string;
@@ -98,6 +104,8 @@ export interface FeatureInfo {
 
 export interface Info {
   model: string;
+  /** All names, where there are several. */
+  models?: string[];
   rows: number;
   rows_given: number;
   weighted: boolean;
@@ -303,6 +311,9 @@ export interface GroupLevel {
   thin: ArrayLike<number> | null;
 }
 
+/** A curve of another model; its rows are so far `n` of `total`. */
+export type ModelLine = Omit<GroupLevel, "label" | "condition"> & { name: string; hue: number; total: number };
+
 export interface Hint {
   kind: string;
   severity: "warning" | "note";
@@ -327,6 +338,8 @@ export interface EffectsPicture {
     selected: boolean;
     levels: GroupLevel[];
   } | null;
+  /** Of the selected rows only, where there is a selection. */
+  models?: { selected: boolean; lines: ModelLine[] } | null;
   /** Means of the outcome and of the prediction over the rows near each point. */
   observed: {
     x: ArrayLike<number>;

@@ -49,6 +49,8 @@ import {
 const DEFAULTS: PublicTraits = {
   feature: "",
   output: "",
+  model: "",
+  show_models: true,
   centered: false,
   show_ice: true,
   sort_by: "importance",
@@ -113,6 +115,8 @@ export class Store {
   /** 1 per sampled row in the selection or in the draft; null for no selection. */
   readonly mask: ReadonlySignal<ArrayLike<number> | null>;
   readonly shown: ReadonlySignal<Shown | null>;
+  /** Names of the models, where there are several. */
+  readonly several = computed(() => (this.info.value?.models ?? []) as string[]);
   /** The curve on screen is not yet the one asked for. */
   readonly waiting: ReadonlySignal<boolean>;
 
@@ -159,6 +163,8 @@ export class Store {
       const curve = this.curve.value;
       const { feature, output } = this.public;
       if (!curve || feature.value === "") return false;
+      // The name comes with the model's own pictures.
+      if (this.several.value.length > 0 && this.info.value?.model !== this.public.model.value) return true;
       return curve.feature !== feature.value || (output.value !== "" && curve.output !== output.value);
     });
 
@@ -296,7 +302,12 @@ export class Store {
 
   #setInfo(info: Info | null): void {
     this.#seen.clear();
-    this.info.value = info;
+    // Of another model: what else has changed with it must not be taken for the one before.
+    batch(() => {
+      this.info.value = info;
+      this.curve.value = readCurve(this.#model.get("_curve"));
+      this.ice.value = readIce(this.#model.get("_ice"));
+    });
   }
 
   #setCurve(curve: Curve | null): void {

@@ -30,7 +30,15 @@ const curveOf = (over: Partial<Curve> = {}): Curve => ({
   ...over,
 });
 
-const WANTED: Wanted = { effect: "pd", by: "", classes: false, centered: false, steps: null, selection: 0 };
+const WANTED: Wanted = {
+  effect: "pd",
+  by: "",
+  classes: false,
+  models: false,
+  centered: false,
+  steps: null,
+  selection: 0,
+};
 
 describe("slopes", () => {
   it("of a parabola are those of its chords, at the midpoints", () => {
@@ -103,6 +111,21 @@ describe("curves beside the partial dependence", () => {
       Number.NaN,
     ]);
     expect(Array.from(valuesAt([0, 1, 2], [0, 2], [5, 6], true))).toEqual([5, Number.NaN, 6]);
+  });
+  it("are those of other models where they are wanted, and nothing else has the hues", () => {
+    const line = { name: "linear", hue: 1, n: 10, total: 10, x: null, values: [5, 6, 7, 8], thin: null };
+    const own = { ...line, name: "boosted", hue: 2, n: 4, x: [0, 2, 6], values: [1, 3, 5] };
+    const shown = { models: { selected: false, lines: [line, { ...line, values: null }, own] } };
+    expect(overlaysOf(curveOf(), shown, WANTED)).toEqual([]);
+    const wanted = { ...WANTED, models: true, centered: true };
+    const [linear, boosted] = overlaysOf(curveOf(), shown, wanted);
+    expect([linear.key, linear.hue, linear.note, linear.n]).toEqual(["model-1", 1, "", null]); // of all rows, as the curve
+    expect(Array.from(linear.values)).toEqual([0, 1, 2, 3]);
+    expect([boosted.name, boosted.n, Array.from(boosted.onGrid)]).toEqual(["boosted", 4, [0, 1, 2.5, 4]]);
+    const groups = { by: "g", codes: [], selected: false, levels: [{ ...line, label: "a", condition: "" }] };
+    expect(overlaysOf(curveOf(), { ...shown, groups }, { ...wanted, by: "g" }).map(({ kind }) => kind)).toEqual([
+      "group",
+    ]);
   });
   it("ALE comes with both sides only while they are those of the selection", () => {
     const wanted = { ...WANTED, effect: "ale" as const };

@@ -85,12 +85,29 @@ def _same_weights(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     return bool(np.allclose(a, b, rtol=1e-12, atol=0))
 
 
+def require_one_scale(explainers: dict[str, Explainer]) -> None:
+    """Complain where models answer on different scales: a probability minus log-odds means nothing.
+
+    Raises
+    ------
+    InputError
+        With each model's scale.
+    """
+    scales = {name: one.scale for name, one in explainers.items()}
+    if len(set(scales.values())) > 1:
+        said = ", ".join(f"{name!r} answers in {scale}" for name, scale in scales.items())
+        raise InputError(
+            f"{said}; models are compared on one scale: pass response=, one that all of them have or a function of "
+            "(model, X)"
+        )
+
+
 def shared_outputs(explainers: dict[str, Explainer]) -> tuple[list[list[int]], tuple[str, ...], tuple[Any, ...]]:
     """Return per model the positions of the outputs that all have, and the names and labels of these."""
     each = list(explainers.values())
     found: list[list[int]] = []
     for k in range(len(each[0].outputs)):
-        at = [place for other in each if (place := _counterpart(each[0], k, other)) is not None]
+        at = [place for other in each if (place := counterpart(each[0], k, other)) is not None]
         if len(at) == len(each):
             found.append(at)
     if not found:
@@ -110,7 +127,7 @@ def shared_outputs(explainers: dict[str, Explainer]) -> tuple[list[list[int]], t
     )
 
 
-def _counterpart(one: Explainer, k: int, other: Explainer) -> int | None:
+def counterpart(one: Explainer, k: int, other: Explainer) -> int | None:
     """Return the output of another model that means the same, None where there is none."""
     labels, others = one.response.raw_labels, other.response.raw_labels
     if labels and others:
@@ -139,11 +156,11 @@ def on_one_grid(explainers: dict[str, Explainer], feature: Any, wanted: dict[str
     found = []
     for name, one in explainers.items():
         asked = wanted
-        if not _equal_grids(one.ice(feature, **asked).grids, grids):
+        if not equal_grids(one.ice(feature, **asked).grids, grids):
             points = [list(grid.values) for grid in grids]
             asked = {"grid": points if pair else points[0]}
             with suppress(InputError):
-                if _equal_grids(one.ice(feature, **asked).grids, grids):
+                if equal_grids(one.ice(feature, **asked).grids, grids):
                     found.append(asked)
                     continue
             names = " x ".join(grid.feature.name for grid in grids)
@@ -155,7 +172,20 @@ def on_one_grid(explainers: dict[str, Explainer], feature: Any, wanted: dict[str
     return found
 
 
-def _equal_grids(some: tuple[Grid, ...], others: tuple[Grid, ...]) -> bool:
+def grid_of_first(first: Explainer, other: Explainer, feature: str) -> dict[str, Any] | None:
+    """Return how to ask another explainer for the first one's grid of a feature; None where it cannot have that grid."""
+    grid = first.grid(feature)
+    if equal_grids((other.grid(feature),), (grid,)):
+        return {}
+    points = list(grid.values)
+    with suppress(InputError):
+        if equal_grids((other.grid(feature, grid=points),), (grid,)):
+            return {"grid": points}
+    return None
+
+
+def equal_grids(some: tuple[Grid, ...], others: tuple[Grid, ...]) -> bool:
+    """Whether curves on these grids can be laid over each other."""
     return all(
         a.feature.name == b.feature.name and a.kind == b.kind and a.labels == b.labels
         and np.array_equal(a.positions, b.positions, equal_nan=True)

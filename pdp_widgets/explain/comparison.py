@@ -14,7 +14,7 @@ import numpy as np
 from pdp_widgets.compute.chunks import PATIENT_SECONDS, TARGET_SECONDS
 from pdp_widgets.inputs import InputError, find_output
 
-from .alignment import explainers_of, on_one_grid, require_same_rows, shared_outputs
+from .alignment import explainers_of, on_one_grid, require_one_scale, require_same_rows, shared_outputs
 from .comparison_results import Comparison, GroupedDependence
 from .levels import levels_of
 from .progress import bar
@@ -287,13 +287,7 @@ class _Models:
         self._names = tuple(explainers)
         each = list(explainers.values())
         first = each[0]
-        scales = {name: one.scale for name, one in explainers.items()}
-        if len(set(scales.values())) > 1:
-            said = ", ".join(f"{name!r} answers in {scale}" for name, scale in scales.items())
-            raise InputError(
-                f"{said}; models are compared on one scale: pass response=, one that all of them have or a function of "
-                "(model, X)"
-            )
+        require_one_scale(explainers)
         self._positions, self._outputs, self._labels = shared_outputs(explainers)
         self._unshared = {
             name: tuple(title for k, title in enumerate(one.outputs) if k not in at)

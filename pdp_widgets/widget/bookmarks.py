@@ -1,23 +1,56 @@
-"""Bookmarks: selections by name, to come back to."""
+"""Bookmarks: selections by name, to come back to, or to be compared as groups."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pdp_widgets.inputs import InputError
 
+from .panels.groups import MOST_GROUPS, Group
+
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pdp_widgets.inputs.subgroup import Node
 
     from .selection import History
 
-__all__ = ["MOST", "counts", "read"]
+__all__ = ["LEAST_GROUPS", "MOST", "counts", "groups", "key", "read"]
 
 MOST = 100
 """Bookmarks of one widget."""
 
+LEAST_GROUPS = 2
+"""Bookmarks that can be compared."""
+
 _LONGEST_NAME = 80
+
+
+def key(features: Collection[str]) -> str:
+    """Return what ``by`` is to compare bookmarks: "bookmarks", with as many "@" before it as it takes to be no feature's name.
+
+    Examples
+    --------
+    >>> key(["temp", "season"]), key(["temp", "bookmarks"])
+    ('bookmarks', '@bookmarks')
+    """
+    name = "bookmarks"
+    while name in features:
+        name = f"@{name}"
+    return name
+
+
+def groups(bookmarks: Mapping[str, Node], history: History, before: tuple[Group, ...] = ()) -> tuple[Group, ...]:
+    """Return the rows of each bookmark as groups to be compared; they may share rows. The same ones as before where nothing changed."""
+    table = history.explainer.table
+    found = []
+    for at, (name, node) in enumerate(list(bookmarks.items())[: MOST_GROUPS + 1]):
+        group = Group(name, node.text, node.mask(table).copy())
+        old = before[at] if at < len(before) else None
+        found.append(old if old is not None and old.same(group) else group)
+    return before if len(found) == len(before) and all(map(operator.is_, found, before)) else tuple(found)
 
 
 def read(given: Any, history: History) -> dict[str, Node]:

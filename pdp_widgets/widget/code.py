@@ -9,6 +9,7 @@ import numpy as np
 
 from pdp_widgets.inputs import model_name
 
+from .bookmarks import key
 from .panels import PANELS
 from .state import PLAIN
 
@@ -22,8 +23,8 @@ _WIDEST = 100
 
 def to_python(widget: PDPWidget, now: dict[str, Any]) -> str:
     """Return the text for a widget and its ``view_state``; see ``PDPWidget.to_python``."""
-    explainer = widget.explainer
-    arguments, yours = ["model", "X"], ["model", "X"]
+    explainer, several = widget.explainer, len(widget.explainers) > 1
+    arguments, yours = (["models", "X"], ["models", "X"]) if several else (["model", "X"], ["model", "X"])
     if explainer.y is not None:
         arguments.append("y")
         yours.append("y")
@@ -36,21 +37,27 @@ def to_python(widget: PDPWidget, now: dict[str, Any]) -> str:
         arguments.append(f"{name}={name if text is None else text}")
     defaults = {name: trait.default_value for name, trait in type(widget).class_traits().items()}
     defaults |= {"panels": tuple(PANELS), "pair": ()}
+    rows = now["rows"]
+    later = {"model", "output"} if several else {"model"}  # what can only be said once the models are there
+    if rows and widget.by == key(explainer.features):
+        later.add("by")
     for name in PLAIN:
         value = getattr(widget, name)
-        if name in ("feature", "output") or value != defaults[name]:
+        if name not in later and (name in ("feature", "output") or value != defaults[name]):
             arguments.append(f"{name}={value!r}")
-    rows = now["rows"]
     if widget.bookmarks and not rows:
         arguments.append(f"bookmarks={dict(widget.bookmarks)!r}")
+    titles = " and ".join(widget.explainers) if several else model_name(explainer.model)
     lines = [
-        f"# {', '.join(yours[:-1])} and {yours[-1]} as they were for the widget of {_plain(model_name(explainer.model))}.",
+        f"# {', '.join(yours[:-1])} and {yours[-1]} as they were for the widget of {_plain(titles)}.",
         "from pdp_widgets import PDPWidget",
         "",
         f"widget = {_call('PDPWidget', arguments)}",
     ]
+    if several:
+        lines.append(f"widget.model, widget.output = {widget.model!r}, {widget.output!r}")
     if rows:  # no condition says which rows these are
-        named = {name: now[name] for name in ("selection", "bookmarks", "rows")}
+        named = {name: now[name] for name in (*sorted(later & {"by"}), "selection", "bookmarks", "rows")}
         lines.append(f"widget.view_state = {named!r}")
     elif widget.selection:
         lines.append(f"widget.select({widget.selection.text!r})")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from pdp_widgets.compute.worker import CancelledError, Task, Worker
 
 from . import picture
 from .geometry import crossing
-from .panels import PANELS, Board, View
+from .panels import PANELS, Board, View, models
 from .sample import stratified
 from .screen import BUDGET, Page, Screen
 
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from pdp_widgets.explain import Explainer, Ice
 
+    from .panels import OtherModel
+    from .panels.groups import Group
     from .selection import IceBox, Selection
     from .track import Track
 
-__all__ = ["Controller"]
+__all__ = ["Arrangement", "Controller", "Look"]
 
 BASE_SECONDS = 0.15
 """How long predictions at the rows may hold up the first curve."""
@@ -44,10 +46,39 @@ LEAD_SECONDS = 3.0
 _VISIBLE_AT_FIRST = 12
 _BESIDE = ("effects", "regions")
 """Panels about the focused feature alone."""
+_OTHERS_AFFORDED = 100_000
+"""Model rows that a recorded page spends on the other models' curves of one feature out of focus."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a person has chosen to see of the focus, beside its curve."""
+
+    pair: tuple[str, str] | None = None
+    by: str = ""
+    color_by: str = ""
+    effect: str = "pd"
+    models: bool = True
+    """Whether the other models' curves are drawn."""
+    marked: tuple[Group, ...] = ()
+    """The bookmarks, where ``by`` compares them."""
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """All that one model's page has in common with the next one's."""
+
+    feature: str
+    output: str
+    selection: Selection
+    look: Look
+    sample: np.ndarray | None
+    visible: list[str]
+    opened: frozenset[str]
 
 
 class Controller:
-    """Schedules the work behind one widget.
+    """Schedules the work behind one model on the page.
 
     Parameters
     ----------
@@ -57,18 +88,32 @@ class Controller:
         What is in focus.
     lock : threading.RLock
         Held while the state on screen changes or a picture of it is made, never while the model works.
+    others : tuple of OtherModel
+        The page's other models.
+    leads : bool
+        Whether the focus may move to the most important feature.
     """
 
-    def __init__(self, explainer: Explainer, page: Page, feature: str, output: str, lock: threading.RLock) -> None:
+    def __init__(
+        self,
+        explainer: Explainer,
+        page: Page,
+        feature: str,
+        output: str,
+        lock: threading.RLock,
+        *,
+        others: tuple[OtherModel, ...] = (),
+        leads: bool = True,
+    ) -> None:
         self.explainer, self.page = explainer, page
         self.screen = Screen(explainer, page, feature, output)
         self.lock = lock
         self.worker = Worker("pdp_widgets")
-        self.pair: tuple[str, str] | None = None
-        self.by = self.color_by = ""
-        self.effect = "pd"
+        self.look = Look()
+        self._others = others
         self.board = Board([kind(explainer) for kind in PANELS.values()], page, self.worker, lock, self.view)
-        self._visible = list(explainer.features)[:_VISIBLE_AT_FIRST]
+        self.visible_names = list(explainer.features)[:_VISIBLE_AT_FIRST]
+        """Features whose sparklines are on screen."""
         self._partners: dict[tuple[str, int], str] = {}
         self._ranked = False
         self._base_task: Task | None = None
@@ -77,7 +122,8 @@ class Controller:
         self._state = "running"
         self._message: str | None = None
         self._closed = False
-        self._lead_until: float | None = time.monotonic() + LEAD_SECONDS
+        self._lead_until: float | None = time.monotonic() + LEAD_SECONDS if leads else None
+        self._to_go_on = True  # when it comes back: whether it was at work when it was left
 
     # ---- what the person does ------------------------------------------------------------
 
@@ -89,7 +135,7 @@ class Controller:
             self._state, self._message = "running", None
             for track in self.screen.tracks.values():
                 track.error = None
-            if self._base_task is None or self._base_task.ended:
+            if (self._base_task is None or self._base_task.ended) and not self._predicted:
                 self._base_task = self._submit(self._predict(), 1000.0, "predictions")
             self._want()
             self.board.go()
@@ -102,6 +148,38 @@ class Controller:
             for task in self._model_tasks():
                 task.cancel()
             self.board.pause()
+            self._publish_overview()
+
+    def leave(self) -> None:
+        """Rest, while another model is on the page; what is there stays."""
+        with self.lock:
+            self._to_go_on = self._state == "running"
+            self.stop()
+            task, self._split_task = self._split_task, None
+            if task is not None:
+                task.cancel()
+
+    def come(self, now: Arrangement) -> None:
+        """Take the page over as it is arranged, and go on where this was left."""
+        with self.lock:
+            screen = self.screen
+            if screen.sample is None:
+                screen.sample = now.sample
+            screen.look_at(feature=now.feature, output=now.output)
+            screen.selection = now.selection or None
+            screen.forget_splits()
+            screen.recall()
+            self._drop_parts()
+            self.look, self.visible_names = now.look, now.visible
+            sample = {} if screen.sample is None else picture.sample(self.explainer, screen.sample)
+            self.page.publish(_sample=sample, _curve={}, _ice={}, _split={})
+            screen.publish_curve()
+            self.board.forget("effects", models.unfinished)  # the other models may have been looked at meanwhile
+            self.board.open(now.opened)
+            if self._to_go_on:
+                self.start()
+            self.board.show()
+            self._split_lines_later()
             self._publish_overview()
 
     def focus(self, feature: str) -> None:
@@ -121,26 +199,28 @@ class Controller:
             self._split_lines_later()
             self.board.changed()
 
-    def arrange(self, *, pair: tuple[str, str] | None, by: str, color_by: str, effect: str) -> None:
+    def arrange(self, look: Look) -> None:
         """Show another surface, other groups, other colours, another effect."""
         with self.lock:
-            self.pair, self.by, self.color_by, self.effect = pair, by, color_by, effect
+            self.look = look
             self.board.changed()
 
     def view(self) -> View:
         """Return what is in focus and selected now."""
-        screen = self.screen
+        screen, look = self.screen, self.look
         return View(
             self.explainer,
             screen.feature,
             screen.output,
-            self.pair,
-            self.by,
-            self.effect,
+            look.pair,
+            look.by,
+            look.effect,
             screen.selection,
             screen.sample,
-            color_by=self.color_by,
+            color_by=look.color_by,
             partner=self._partner(),
+            marked=look.marked,
+            others=self._others if look.models and not look.by else (),
         )
 
     def _partner(self) -> str | None:
@@ -164,7 +244,7 @@ class Controller:
     def visible(self, names: list[str]) -> None:
         """Prefer the features whose sparklines are on screen."""
         with self.lock:
-            self._visible = names
+            self.visible_names = names
             self._reprioritise()
 
     def select(self, selection: Selection) -> None:
@@ -241,6 +321,12 @@ class Controller:
 
     # ---- tasks: their chunks run in the worker's thread ------------------------------------
 
+    @property
+    def _predicted(self) -> bool:
+        """Whether there is a sample, and all that is to be predicted of it."""
+        base, sample = self.explainer.base(), self.screen.sample
+        return sample is not None and (base.complete or bool(np.isfinite(base.predictions[:, sample]).all()))
+
     def _predict(self) -> Iterator[None]:
         """Predictions at the rows themselves: as many as the sample and its lines' marks need."""
         base, screen = self.explainer.base(), self.screen
@@ -259,7 +345,7 @@ class Controller:
                 self.board.changed()
         if self._base_task is not None:
             self._base_task.priority = 65.0
-        while not np.isfinite(base.predictions[:, screen.sample]).all() and not base.complete:
+        while not self._predicted:
             base.advance()
             yield
 
@@ -284,10 +370,12 @@ class Controller:
 
     def _look_around(self, found: dict[tuple[str, str], dict[str, Any]]) -> Iterator[None]:
         """What stands beside each feature's plain curves, for all rows."""
-        plain = replace(self.view(), by="", effect="pd", selection=None)
+        plain = replace(self.view(), by="", marked=(), effect="pd", selection=None)
         for feature in self.explainer.features:
             for output in self.explainer.outputs:
                 view, pictures = replace(plain, feature=feature, output=output), {}
+                if models.cost(view, None) > _OTHERS_AFFORDED:
+                    view = replace(view, others=())
                 for name in _BESIDE:
                     for shown in self.board.beside(view, name):
                         if shown is not None:
@@ -298,7 +386,7 @@ class Controller:
     def _split_lines(self, selection: Selection) -> Iterator[None]:
         """Both sides' sparklines, from the curves that are there."""
         screen = self.screen
-        for name in sorted(screen.tracks, key=lambda name: name not in self._visible):
+        for name in sorted(screen.tracks, key=lambda name: name not in self.visible_names):
             with self.lock:
                 if screen.selection is not selection:
                     return
@@ -336,7 +424,7 @@ class Controller:
         if track.name == self.screen.feature:
             enough = done >= track.goal(BUDGET, in_full=False)
             return 100.0 if done == 0 else 50.0 if enough else 85.0
-        if track.name in self._visible:
+        if track.name in self.visible_names:
             return 90.0 if done == 0 else 70.0
         return 80.0 if done == 0 else 60.0
 

@@ -29,10 +29,12 @@ class Drawing:
     Parameters
     ----------
     explainer : Explainer
+    model : str
+        Whose curves are on the page, where there are several models: rectangles on others' are not drawn.
     """
 
-    def __init__(self, explainer: Explainer) -> None:
-        self.explainer = explainer
+    def __init__(self, explainer: Explainer, model: str = "") -> None:
+        self.explainer, self.model = explainer, model
         self._levels: dict[str, tuple[np.ndarray, FeatureTable]] = {}
 
     def together(self, conditions: list[Node]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -65,6 +67,8 @@ class Drawing:
             return self._on_levels(node)
         if isinstance(node, Rows) and isinstance(node.data, IceBox):
             box = node.data
+            if box.model != self.model:
+                return None
             where = {"x": list(box.x), "y": list(box.y), "centered": box.centered}
             names = {"name": node.text, "about": node.about}
             return {"type": "ice", "feature": box.feature, "output": box.output, **where, **names}

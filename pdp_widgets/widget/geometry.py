@@ -20,12 +20,15 @@ class IceBox:
     centered: bool
     exact: bool = True
     """Whether it was answered over all rows."""
+    model: str = ""
+    """Whose curves they are, where there are several models."""
 
     @property
     def about(self) -> str:
         """What it selects, in words."""
         (x0, x1), (y0, y1) = self.x, self.y
         what = "centred curves" if self.centered else "curves"
+        what += f" of {self.model}" if self.model else ""
         place = f"{self.feature} {_short(x0)} to {_short(x1)}, {self.output} {_short(y0)} to {_short(y1)}"
         return f"{what} through {place}" + ("" if self.exact else " among the sampled rows")
 

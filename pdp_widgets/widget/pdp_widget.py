@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
-import re
 import threading
 import time
-from collections.abc import Collection
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,27 +13,31 @@ import traitlets as t
 
 from pdp_widgets.explain import Explainer
 from pdp_widgets.explain.results import in_words
-from pdp_widgets.inputs import InputError, PDPWidgetsError, model_name
+from pdp_widgets.inputs import InputError, PDPWidgetsError
 from pdp_widgets.inputs.errors import did_you_mean, unknown_name
-from pdp_widgets.inputs.subgroup import conjunction
 
-from . import bookmarks, code, picture, protocol, results, state, still
-from .controller import Controller
+from . import bookmarks, code, models, names, picture, protocol, results, state, still
+from .answers import Answers
+from .controller import Arrangement, Look
 from .export import write_html
 from .panels import PANELS
-from .panels.groups import conditions_of
 from .part import PARTS, Part
 from .results import Results
-from .selection import History, IceBox, Op, Selection, from_wire, to_wire
+from .selection import History, Selection, to_wire
 from .traits import PICTURES, Focus, WidgetInputError, WidgetTraits, require_bundle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from pathlib import Path
+    from types import MappingProxyType
     from typing import Literal
 
-    from pdp_widgets.inputs.subgroup import Node
+    import numpy as np
+
+    from .controller import Controller
+    from .panels.groups import Group
+    from .selection import IceBox, Op
 
 __all__ = ["PDPWidget"]
 
@@ -47,10 +49,9 @@ _EXPLAINER_DEFAULTS = {
     if parameter.kind is parameter.KEYWORD_ONLY
 }
 _VIEW_OPTIONS = {
-    "feature", "output", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "panels", "bookmarks",
+    "feature", "output", "model", "show_models", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "panels", "bookmarks",
     "theme", "size",
 }  # fmt: skip
-_CONDITION = re.compile(r"[<>=(~|&]|\b(in|not)\b")
 _HOST_OPTIONS = {"layout", "tooltip", "tabbable"}
 _FIRST_ROWS_SECONDS = 0.2  # how long showing the widget waits for something to be in its still picture
 
@@ -62,8 +63,10 @@ class PDPWidget(WidgetTraits):
 
     Parameters
     ----------
-    model : estimator, pipeline, booster, callable or Explainer
-        Anything that predicts from ``X``. An ``Explainer`` is shared with what it has computed; then ``X`` is left out.
+    model : estimator, pipeline, booster, callable or Explainer, or several of them
+        Anything that predicts from ``X``. An ``Explainer`` is shared with what it has computed; then ``X`` is left out. Several, as
+        ``{"forest": a, "linear": b}`` or in a list: the page is about one of them, ``widget.model``, and draws the others' curves
+        beside its own. They need the same rows and features, one response scale, and an output in common.
     X : DataFrame, array, sparse matrix or list of rows, shape (n, p)
         The background rows, exactly as the model takes them. Never modified.
     y : (n,) array, optional
@@ -74,7 +77,7 @@ class PDPWidget(WidgetTraits):
         The output to show first: a class label, name or position; the positive class or the first output by default.
     **options
         ``feature``: what to show first; by default the first column, and as soon as all are known (within seconds, or not at
-        all) the most important feature, unless something was done in between. ``centered``, ``show_ice``, ``sort_by``, ``panels``, ``bookmarks``, ``theme``, ``size``: how to show it; like
+        all) the most important feature, unless something was done in between. ``centered``, ``show_ice``, ``show_models``, ``sort_by``, ``panels``, ``bookmarks``, ``theme``, ``size``: how to show it; like
         ``feature`` and ``output`` they can be read and set at any time (``widget.feature = "temp"``). Further options of
         ``Explainer``, and ``layout`` as for every Jupyter widget.
 
@@ -127,18 +130,14 @@ class PDPWidget(WidgetTraits):
         options |= {name: value for name, value in listed.items() if value is not _EXPLAINER_DEFAULTS[name]}
         _check(options)
         view = {name: options.pop(name) for name in _VIEW_OPTIONS | _HOST_OPTIONS if name in options}
-        if isinstance(model, Explainer):
-            if X is not None or y is not None or options:
-                raise TypeError("PDPWidget(explainer) takes no X, y or explainer options: the explainer has its own")
-            self.explainer = model
-        else:
-            if X is None:
-                raise TypeError("PDPWidget(model, X): X is missing, the rows to average over")
-            self.explainer = Explainer(model, X, y, **options)
+        self._lock = threading.RLock()
+        self._models = models.Models(models.read(model, X, y, options), self, self._lock)
         self._history = History(self.explainer)
+        self._history.model = self._models.mark
         self._elsewhere: set[str] = set()  # panels in other cells
         self._controller: Controller | None = None
-        self._lock = threading.RLock()
+        self._answers = Answers(self, self._history, self._models, lambda: self._running, self._elsewhere)
+        self._marked: tuple[Group, ...] = ()  # the bookmarks as groups, when somebody wants them
         self._local = threading.local()
         self._checker = protocol.Checker(
             self.explainer.features, self.explainer.outputs, self.explainer.grid, panels=PANELS
@@ -147,17 +146,17 @@ class PDPWidget(WidgetTraits):
         if "feature" not in view and isinstance(pair, list | tuple) and pair:
             view["feature"] = pair[0]
         chosen = "feature" in view
-        view["feature"] = self._known_feature(view.get("feature", next(iter(self.explainer.features))))
-        view["output"] = self._known_output(view.get("output", self.explainer.default_output))
-        view.setdefault("panels", tuple(PANELS))
+        view["feature"] = names.feature_of(self.explainer, view.get("feature", next(iter(self.explainer.features))))
+        view["output"] = names.output_of(self.explainer, view.get("output", self.explainer.default_output))
+        view |= {"model": self._models.name, "panels": view.get("panels", tuple(PANELS))}
         pictures = {
-            "_info": picture.info(self.explainer, protocol.PROTOCOL),
+            "_info": self._new_info(),
             "_selection": self._selection_wire(self._history.current),
         }
         running = {"state": "running", "done": 0, "total": 0, "label": "", "message": None}
         super().__init__(selection=self._history.current, _progress=running, **pictures, **view)
         self._may_lead = not chosen
-        self._controller = Controller(self.explainer, self, self.feature, self.output, self._lock)
+        self._controller = self._models.first(self.feature, self.output)
         self._arranged()
         self.on_msg(self._on_message)
         self._controller.start()
@@ -165,8 +164,18 @@ class PDPWidget(WidgetTraits):
     # ---- what the person reads and does ----------------------------------------------------
 
     @property
+    def explainer(self) -> Explainer:
+        """The explainer of the model that the page is about."""
+        return self._models.explainer
+
+    @property
+    def explainers(self) -> MappingProxyType[str, Explainer]:
+        """The explainers of all models by name; ``widget.explainers[widget.model]`` is ``widget.explainer``."""
+        return self._models.explainers
+
+    @property
     def results(self) -> Results:
-        """What is on screen as result objects, as far as it is computed.
+        """What is on screen of ``widget.model`` as result objects, as far as it is computed; of other models ask ``explainers``.
 
         ``"all"``: the focused feature; ``"selection"`` and ``"rest"`` as well when rows are selected and the curves are cached;
         ``"importance"``, ``"interactions"``, ``"heatmap"`` and ``"rules"``, all over all rows, once these panels know something.
@@ -182,7 +191,8 @@ class PDPWidget(WidgetTraits):
         ----------
         feature : name, column label or position
         """
-        return Results(results.curves(self._running, self._known_feature(feature), self.output, self.selection))
+        name = names.feature_of(self.explainer, feature)
+        return Results(results.curves(self._running, name, self.output, self.selection))
 
     def compute(self, *panels: str) -> None:
         """Compute panels although no page may show them; ``wait()`` waits, ``results`` has what they find.
@@ -419,7 +429,8 @@ class PDPWidget(WidgetTraits):
         still.check(path, what)
         board = self._running.board
         needed = {what} & PANELS.keys()
-        if what == "curves" and (self.by or self.effect == "ale"):
+        beside = self.by or self.effect == "ale" or (self._models.several and self.show_models)
+        if what == "curves" and beside:
             needed = {"effects"}
         board.open({*board.opened, *needed})
         self.wait(timeout)
@@ -465,48 +476,64 @@ class PDPWidget(WidgetTraits):
         """Stop the work and take the widget off all pages."""
         controller, self._controller = getattr(self, "_controller", None), None
         if controller is not None:
-            controller.close()
+            self._models.close()
         super().close()
 
     def __repr__(self) -> str:
         """Say what is shown."""
-        explainer = getattr(self, "explainer", None)
-        if explainer is None:
+        if getattr(self, "_models", None) is None:
             return object.__repr__(self)  # not made yet: shown in a traceback
+        explainer, several = self.explainer, self._models.several
         rows = f"{explainer.n_rows:,} rows" + (
             f" of {explainer.n_rows_given:,}" if explainer.n_rows != explainer.n_rows_given else ""
         )
         what = f"{in_words(explainer.scale, [self.output])} by {self.feature!r}"
         chosen = f"; selected {self.selection.text} ({self.selection.n:,})" if self.selection else ""
         closed = "; closed" if self._controller is None else ""
-        return f"<PDPWidget of {model_name(explainer.model)}: {what}; {len(explainer.features)} features, {rows}{chosen}{closed}>"
+        title = self._models.title + (f", one of {len(several)} models" if several else "")
+        return f"<PDPWidget of {title}: {what}; {len(explainer.features)} features, {rows}{chosen}{closed}>"
 
     # ---- traits ------------------------------------------------------------------------------
 
+    @t.validate("model")
+    def _valid_model(self, proposal: Any) -> str:
+        name = self._models.known(proposal["value"])
+        self._may_lead = False
+        return name
+
+    @t.observe("model")
+    def _model_changed(self, change: Any) -> None:
+        """Put another model on the page: all that is about it changes in one message, and what is selected stays."""
+        before = self._controller
+        if before is None or change["new"] == self._models.name:
+            return
+        with self.hold_sync():
+            output = self._models.output(change["new"], self.output)
+            now = Arrangement(
+                self.feature, output, self.selection, self._look(), before.screen.sample, before.visible_names,
+                before.board.opened,
+            )  # fmt: skip
+            with self._lock:
+                self._controller = self._models.turn_to(change["new"], now)
+            self._checker.outputs = self.explainer.outputs
+            self._history.model = self._models.mark
+            self._info = self._new_info()
+            self.output = output
+            self._answer_rectangles()
+            self._selection = self._selection_wire(self.selection)
+
+    def _new_info(self) -> dict[str, Any]:
+        return picture.info(self.explainer, protocol.PROTOCOL, self._models.title, self._models.several)
+
     @t.validate("feature")
     def _valid_feature(self, proposal: Any) -> str:
-        name = self._known_feature(proposal["value"])
+        name = names.feature_of(self.explainer, proposal["value"])
         self._may_lead = False  # also when it is the one that is shown already
         return name
 
     @t.validate("output")
     def _valid_output(self, proposal: Any) -> str:
-        return self._known_output(proposal["value"])
-
-    def _known_feature(self, given: Any) -> str:
-        try:
-            name = self.explainer.table.feature(given).name
-        except InputError as error:
-            raise WidgetInputError(str(error)) from None
-        if name not in self.explainer.features:
-            raise WidgetInputError(f"feature {name!r} is not among the features of this widget")
-        return name
-
-    def _known_output(self, given: Any) -> str:
-        try:
-            return self.explainer.outputs[self.explainer.response.position(given)]
-        except InputError as error:
-            raise WidgetInputError(str(error)) from None
+        return names.output_of(self.explainer, proposal["value"])
 
     @t.observe("feature")
     def _feature_changed(self, change: Any) -> None:
@@ -515,49 +542,26 @@ class PDPWidget(WidgetTraits):
 
     @t.observe("output")
     def _output_changed(self, change: Any) -> None:
-        if self._controller is not None:
+        if self._controller is not None and self._controller.screen.output != change["new"]:
             self._controller.show(change["new"])
 
     @t.validate("pair")
     def _valid_pair(self, proposal: Any) -> tuple[str, ...]:
-        given = proposal["value"]
-        pair = () if isinstance(given, str) and not given else tuple(map(self._known_feature, _names(given)))
-        if not pair:
-            return ()
-        if len(pair) != 2 or pair[0] == pair[1]:
-            raise WidgetInputError(f"pair={given!r}; expected two different features, such as ('temp', 'hum'), or ()")
-        return pair
+        return names.pair_of(self.explainer, proposal["value"])
 
     @t.validate("by")
     def _valid_by(self, proposal: Any) -> str:
-        given = proposal["value"]
-        if given is None or (isinstance(given, str | list | tuple) and not given):
-            return ""
-        if isinstance(given, list | tuple):  # of conditions or regions
-            given = "; ".join(str(getattr(one, "text", one)) for one in given)
-        try:
-            return self._known_feature(given)
-        except WidgetInputError:
-            if not isinstance(given, str) or not _CONDITION.search(given):
-                raise
-        try:
-            return "; ".join(node.text for node in conditions_of(given, self.explainer.table))
-        except InputError as error:
-            raise WidgetInputError(str(error)) from None
+        return names.by_of(self.explainer, proposal["value"], len(self.bookmarks))
 
     @t.validate("color_by")
     def _valid_color_by(self, proposal: Any) -> str:
         given = proposal["value"]
-        return "" if given is None or (isinstance(given, str) and not given) else self._known_feature(given)
+        unset = given is None or (isinstance(given, str) and not given)
+        return "" if unset else names.feature_of(self.explainer, given)
 
     @t.validate("panels")
     def _valid_panels(self, proposal: Any) -> tuple[str, ...]:
-        given = proposal["value"]
-        names = _names(given)
-        for name in names:
-            if not isinstance(name, str) or name not in PANELS:
-                raise WidgetInputError(str(unknown_name("panel", name, PANELS, "one of the widget's panels")))
-        return tuple(name for name in PANELS if name in names)
+        return names.panels_of(proposal["value"])
 
     @t.validate("bookmarks")
     def _valid_bookmarks(self, proposal: Any) -> dict[str, str]:
@@ -571,13 +575,24 @@ class PDPWidget(WidgetTraits):
     @t.observe("bookmarks")
     def _bookmarks_changed(self, _: Any) -> None:
         self._bookmarks = bookmarks.counts(self._history.kept, self._history)
+        if self.by == bookmarks.key(self.explainer.features):
+            if len(self.bookmarks) < bookmarks.LEAST_GROUPS:
+                self.by = ""  # there is nothing left to compare
+            else:
+                self._arranged()
 
-    @t.observe("pair", "by", "color_by", "effect")
+    @t.observe("pair", "by", "color_by", "effect", "show_models")
     def _arranged(self, change: Any = None) -> None:
         if self._controller is not None:
-            self._controller.arrange(pair=self.pair or None, by=self.by, color_by=self.color_by, effect=self.effect)
+            self._controller.arrange(self._look())
             if change is not None and change["name"] == "pair" and self.pair and self.feature not in self.pair:
                 self.feature = self.pair[0]
+
+    def _look(self) -> Look:
+        marked: tuple[Group, ...] = ()
+        if self.by == bookmarks.key(self.explainer.features):
+            marked = self._marked = bookmarks.groups(self._history.kept, self._history, self._marked)
+        return Look(self.pair or None, self.by, self.color_by, self.effect, self.show_models, marked)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the page sent; traitlets cannot have two threads set traits at once."""
@@ -624,14 +639,23 @@ class PDPWidget(WidgetTraits):
 
     def curves_complete(self, feature: str) -> None:
         """Answer rectangles on this feature's curves again, over all rows (called by the controller)."""
-        controller = self._controller
+        with self.changing():
+            self._answer_rectangles(feature)
+
+    def _answer_rectangles(self, feature: str | None = None) -> None:
+        """Answer rectangles on the page's curves again, of one feature or of all."""
+        controller, mark = self._controller, self._models.mark
         if controller is None:
             return
-        with self.changing():
-            fresh = self._history.refresh(lambda box: controller.box_answer(box) if box.feature == feature else None)
-            if fresh is not None:
-                self._show(fresh)
-            self._bookmarks_changed(None)
+
+        def ready(box: IceBox) -> np.ndarray | None:
+            asked = box.model == mark and feature in (None, box.feature)
+            return controller.box_answer(box) if asked else None
+
+        fresh = self._history.refresh(ready)
+        if fresh is not None:
+            self._show(fresh)
+        self._bookmarks_changed(None)
 
     # ---- the page's requests -----------------------------------------------------------------
 
@@ -647,60 +671,13 @@ class PDPWidget(WidgetTraits):
             request = self._checker.request(content)
             with self.changing():
                 self._may_lead = self._may_lead and request.method in ("hello", "visible", "open")
-                reply = protocol.ok(request_id, self._do(request.method, request.params))
+                reply = protocol.ok(request_id, self._answers.do(request))
         except PDPWidgetsError as error:
             reply = protocol.error(request_id, str(error))
         except Exception as error:
             logger.exception("a request of the page failed")
             reply = protocol.error(request_id, f"{type(error).__name__}: {error}")
         self.send(reply)
-
-    def _do(self, method: str, params: dict[str, Any]) -> Any:
-        if method == "hello":
-            return {"protocol": protocol.PROTOCOL}
-        if method == "visible":
-            self._running.visible(params["features"])
-        elif method == "query":
-            self.select(params["text"], op=params["op"])
-        elif method == "open":
-            self._running.board.open({*params["panels"], *self._elsewhere})
-        elif method == "compute":
-            self._running.board.approve(params["panel"])
-        elif method == "select":
-            condition = self._condition(params["condition"], params["gesture"] if params["op"] == "replace" else None)
-            self._show(self._history.combine(params["op"], condition, params["gesture"]))
-        elif method == "terms":
-            self._rules_panel.choose(self.output, params["step"], params["subject"])
-            self._running.board.changed()
-        elif method == "stability":
-            self._rules_panel.ask_stability(params["of"], on=params["on"])
-            self._running.board.changed()
-        elif method == "overlap":
-            return self._rules_panel.reading(params["of"]).related(params["term"])
-        elif method == "row":
-            return self._rules_panel.reading(params["of"]).row(params["row"], params["label"])
-        elif method == "rule":
-            self.select(self._rules_panel.reading(params["of"]).node(params["term"]), op=params["op"])
-        else:
-            actions: dict[str, Callable[[], Any]] = {
-                "clear": self.clear,
-                "invert": self.invert,
-                "undo": self.undo,
-                "redo": self.redo,
-                "stop": self.stop,
-                "resume": self.resume,
-            }
-            actions[method]()
-        return None
-
-    def _condition(self, condition: dict[str, Any], gesture: str | None) -> Node:
-        if condition["type"] == "all":
-            return conjunction([self._condition(part, None) for part in condition["conditions"]])
-        if condition["type"] != "ice":
-            return from_wire(condition, self.explainer.grid(condition["feature"]))
-        where = {name: value for name, value in condition.items() if name != "type"}
-        mask, exact = self._running.box_mask(IceBox(**where))
-        return self._history.box(IceBox(**where, exact=exact), mask, gesture=gesture)
 
     # ---- helpers -----------------------------------------------------------------------------
 
@@ -709,10 +686,6 @@ class PDPWidget(WidgetTraits):
         if self._controller is None:
             raise RuntimeError("the widget is closed")
         return self._controller
-
-    @property
-    def _rules_panel(self) -> Any:
-        return self._running.board["rules"]
 
     @property
     def _screen(self) -> Any:
@@ -739,13 +712,6 @@ class PDPWidget(WidgetTraits):
 
     def _selection_wire(self, selection: Selection) -> dict[str, Any]:
         return to_wire(selection, self._history, None if self._controller is None else self._screen.sample)
-
-
-def _names(given: Any) -> tuple[Any, ...]:
-    """Return none, one or several names as a tuple."""
-    if given is None:
-        return ()
-    return tuple(given) if isinstance(given, Collection) and not isinstance(given, str) else (given,)
 
 
 def _check(options: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdp_widgets.explain.results import disagreement
-from pdp_widgets.inputs import InputError, model_name
+from pdp_widgets.inputs import InputError
 
 from .wire import offset, pack, scalar
 
@@ -121,10 +121,11 @@ class Axis:
         return pack(_count(self.bins[mask], self.n_bins), "int32")
 
 
-def info(explainer: Explainer, protocol: int) -> dict[str, Any]:
-    """Return ``_info``: what is explained, which never changes."""
+def info(explainer: Explainer, protocol: int, title: str, models: list[str]) -> dict[str, Any]:
+    """Return ``_info``: what is explained, which changes with the model only."""
     return {
-        "model": model_name(explainer.model),
+        "model": title,
+        "models": models,
         "rows": explainer.n_rows,
         "rows_given": explainer.n_rows_given,
         "weighted": explainer.weights is not None,

@@ -6,6 +6,7 @@ A picture is always made of the current focus under the controller's lock, so th
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -126,6 +127,15 @@ class Screen:
         self.held = self.focus.ice
         self.next_curve = 0.0
         self._ice_sent = None
+
+    def recall(self) -> None:
+        """Look at the focused feature's curves as far as the explainer has them already."""
+        track = self.focus
+        if self.sample is not None and track.ice is None and track.error is None:
+            with suppress(PDPWidgetsError):  # whoever computes them will say so
+                track.hold(self.explainer.ice(track.name, keep=self.sample))
+                track.dirty = True
+        self.held = track.ice
 
     def forget_splits(self) -> None:
         """Drop what belongs to another selection or output."""

@@ -100,6 +100,8 @@ class History:
         self.kept: dict[str, Node] = {}
         """Conditions to come back to, by name (bookmarks)."""
         self.current = Selection(np.ones(explainer.n_rows, dtype=bool))
+        self.model = ""
+        """Whose curves are on the page, where there are several models."""
 
     @property
     def can_undo(self) -> bool:
@@ -223,7 +225,7 @@ class History:
         One that replaces the rectangle before in the same ``gesture`` of the hand takes over its name.
         """
         if gesture is not None and gesture == self._gesture:
-            slot = frozenset({box.feature}), True
+            slot = frozenset({(box.model, box.feature)}), True
             before = [leaf for part in self.current.conditions if _slot(part) == slot for leaf in leaves_of(part)]
             others = [part for part in self.current.conditions if _slot(part) != slot]
             kept = [
@@ -326,7 +328,7 @@ def from_wire(condition: dict[str, Any], grid: Grid) -> Node:
 def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -> dict[str, Any]:
     """Return ``_selection``; ``sample`` tells whose own curves the page holds."""
     explainer = history.explainer
-    brushed, marked = Drawing(explainer).together(selection.conditions)
+    brushed, marked = Drawing(explainer, history.model).together(selection.conditions)
     return {
         "id": selection.id,
         "text": selection.text,
@@ -341,10 +343,14 @@ def to_wire(selection: Selection, history: History, sample: np.ndarray | None) -
     }
 
 
-def _slot(node: Node) -> tuple[frozenset[str], bool] | None:
-    """What a condition is about: its features, and whether it is about their curves instead of their values."""
+def _slot(node: Node) -> tuple[frozenset[Any], bool] | None:
+    """What a condition is about: its features, and whether it is about their curves (of one model) instead of their values."""
     leaves = leaves_of(node)
-    boxes = {leaf.data.feature for leaf in leaves if isinstance(leaf, Rows) and isinstance(leaf.data, IceBox)}
+    boxes = {
+        (leaf.data.model, leaf.data.feature)
+        for leaf in leaves
+        if isinstance(leaf, Rows) and isinstance(leaf.data, IceBox)
+    }
     names = {leaf.feature for leaf in leaves if isinstance(leaf, Range | Levels | Missing)}
     if any(isinstance(leaf, Rows) and not isinstance(leaf.data, IceBox) for leaf in leaves) or (boxes and names):
         return None

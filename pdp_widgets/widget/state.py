@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["PLAIN", "get", "put"]
 
 PLAIN = (
-    "output", "pair", "feature", "effect", "by", "color_by", "centered", "derivative", "show_ice", "sort_by", "panels", "theme", "size",
+    "model", "output", "pair", "feature", "effect", "by", "color_by", "centered", "derivative", "show_ice", "show_models", "sort_by",
+    "panels", "theme", "size",
 )  # fmt: skip
 """Traits that are kept as they are, in the order in which they are set."""
 
@@ -61,12 +62,14 @@ def put(widget: PDPWidget, history: History, state: Any) -> None:
     given = {name: _unpacked(name, packed, history) for name, packed in rows.items()}
     selection = _read(state.get("selection"), given, history)
     bookmarks = {name: _read(text, given, history) for name, text in marks.items()}
-    before = {name: getattr(widget, name) for name in PLAIN if name in state}
+    wanted = {"bookmarks": bookmarks} if "bookmarks" in state else {}  # first: `by` may compare them
+    wanted |= {name: state[name] for name in PLAIN if name in state}
+    if len(widget.explainers) == 1:
+        wanted.pop("model", None)  # there is nothing to choose
+    before = {name: getattr(widget, name) for name in (*wanted, "by")}
     try:
-        for name in before:
-            setattr(widget, name, state[name])
-        if "bookmarks" in state:
-            widget.bookmarks = bookmarks
+        for name, value in wanted.items():
+            setattr(widget, name, value)
     except Exception:
         for name, value in before.items():
             setattr(widget, name, value)

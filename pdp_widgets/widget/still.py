@@ -169,18 +169,23 @@ def _lines(seen: Seen, grid: _Points, split: dict[str, Any]) -> tuple[list[Serie
     wire, effects = seen["_curve"], seen["_effects"]
     here = (effects.get("feature"), effects.get("output")) == (wire["feature"], wire["output"])
     chosen = seen["_selection"]["text"]
-    sides = [("all rows", {}), (f"selected: {chosen}", {"colour": SELECTED}), ("the others", {"colour": REST})]
+    others = _others(seen, grid, effects) if here else []
+    sides = [
+        (seen["_info"]["model"] if others else "all rows", {}),
+        (f"selected: {chosen}", {"colour": SELECTED}),
+        ("the others", {"colour": REST}),
+    ]
     ale = effects["ale"] if here and seen["effect"] == "ale" else None
     groups = effects["groups"] if here and seen["by"] else None
     if ale is not None:
         given = [(name, look, ale[key]) for (name, look), key in zip(sides, ("all", "selection", "rest"), strict=True)]
         curves = [(name, look, *_own(grid, one)) for name, look, one in given if one is not None]
-        return _on_one_axis(seen, grid, curves)
+        return _on_one_axis(seen, grid, [*curves, *others])
     if groups is not None:
         shown = [(f"{groups['by']}: {one['label']}", one) for one in groups["levels"] if one["values"] is not None]
         curves = [(name, colour_of(k), *_own(grid, one)) for k, (name, one) in enumerate(shown)]
         return _on_one_axis(seen, grid, curves)
-    values: list[tuple[str, dict[str, Any], dict[str, Any]]] = [("all rows", {}, wire)]
+    values: list[tuple[str, dict[str, Any], dict[str, Any]]] = [(*sides[0], wire)]
     if split and (split["feature"], split["output"]) == (wire["feature"], wire["output"]):
         values += [(*side, split[key]) for side, key in zip(sides[1:], ("selection", "rest"), strict=True)]
     lines = []
@@ -190,7 +195,18 @@ def _lines(seen: Seen, grid: _Points, split: dict[str, Any]) -> tuple[list[Serie
         stderr = unpack(one["stderr"])[grid.order] if plain and one.get("stderr") else None
         missing = float(average[grid.missing]) if plain and grid.missing >= 0 else None
         lines.append(Series(grid.shaped(seen, average[grid.order]), name, stderr=stderr, missing=missing, **look))
+    lines += [Series(grid.shaped(seen, own), name, **look) for name, look, _, own in others]
     return lines, grid.x
+
+
+def _others(seen: Seen, grid: _Points, effects: dict[str, Any]) -> list[Any]:
+    """Return the other models' curves, where the page draws them."""
+    found = effects["models"] if seen["show_models"] and not seen["by"] else None
+    if found is None or effects["effect"] != seen["effect"]:
+        return []
+    note = ", selected" if found["selected"] else ""
+    shown = [one for one in found["lines"] if one["values"] is not None]
+    return [(f"{one['name']}{note}", colour_of(one["hue"]), *_own(grid, one)) for one in shown]
 
 
 def _own(grid: _Points, one: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:

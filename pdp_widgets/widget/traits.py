@@ -84,6 +84,12 @@ class WidgetTraits(anywidget.AnyWidget):
     output: Any = Focus("").tag(sync=True)
     """The output in focus (the class, of a classifier); may be set to its name, label or position."""
 
+    model: Any = Focus("").tag(sync=True)
+    """The model that the page is about, by its name; empty where one was given without a name."""
+
+    show_models = t.Bool(default_value=True).tag(sync=True)
+    """Whether the other models' curves of the focused feature are drawn beside its own, where there are several models."""
+
     centered = t.Bool(default_value=False).tag(sync=True)
     """Whether each curve starts at 0: it is drawn minus its value at the first grid point."""
 
@@ -103,7 +109,8 @@ class WidgetTraits(anywidget.AnyWidget):
 
     by: Any = Focus("").tag(sync=True)
     """The feature whose levels have a curve each, or a condition such as ``"temp < 14"`` that divides the rows; empty for none. Several
-    conditions, or regions, have a curve each: ``widget.by = explainer.regions("temp").regions``, as text with semicolons between them."""
+    conditions, or regions, have a curve each: ``widget.by = explainer.regions("temp").regions``, as text with semicolons between them. So
+    have the bookmarks: ``"bookmarks"`` (``"@bookmarks"`` where a feature is called so)."""
 
     color_by: Any = Focus("").tag(sync=True)
     """The feature whose values colour the lines of single rows; empty for none."""
@@ -127,7 +134,7 @@ class WidgetTraits(anywidget.AnyWidget):
     # rows, stale: whether it is that of an earlier focus}. "ask": the cost is above what is spent without a word of the person's.
 
     _info = _private()
-    """{model, rows, rows_given, weighted, scale, outputs, features: [{name, kind, n_levels|null, missing, infinite}], protocol}."""
+    """{model, models: all names where there are several, rows, rows_given, weighted, scale, outputs, features: [{name, kind, n_levels|null, missing, infinite}], protocol}."""
 
     _sample = _private()
     """{rows: int32[m], labels: [str], weight: float32[m]|null}: the rows whose own curves the page holds, the same for all features."""
@@ -176,6 +183,8 @@ class WidgetTraits(anywidget.AnyWidget):
     the curve's own grid), values (plus the rows' mean prediction), n}|null}|null, groups: {by, codes: uint8[m] of the sampled rows (255:
     none), selected: whether of the selected rows only, levels: [{label, condition, n, x|null (the curve's own), values|null, thin: uint8[K]
     (few rows of the group there)|null (not told: ALE)}]}|null,
+    models: {selected: whether of the selected rows only, lines: [{name, hue: its position among all models, n, total (rows it will stand
+    on), x|null, values|null, thin|null: as of a group}]}|null,
     observed: {x, outcome, predicted, residual, stderr (of the residual), n: int32}|null, outputs: {names, averages: float64[O, K]}|null,
     hints: [{kind, severity, text, about}]|null (not known yet), colour: {feature, kind, labels|null, values: float[m]}|null, notes: [str],
     status}."""

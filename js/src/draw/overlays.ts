@@ -1,4 +1,4 @@
-// Paints what stands beside the partial dependence: accumulated effects, groups, other outputs, observed means.
+// Paints what stands beside the partial dependence: accumulated effects, groups, other outputs and models, observed means.
 
 import { count } from "../geometry/format";
 import { dodge } from "../geometry/hit";
@@ -53,7 +53,7 @@ export function paintOverlays(ctx: Ctx, scene: Scene, colours: Palette): void {
         dash: typeof hue === "number" && hue >= HUES ? DASH : undefined,
       },
       colourOf(overlay, colours),
-      (kind === "ale" && hue !== "rest" ? 2.5 : 2) * colours.unit,
+      (kind === "model" ? 1.6 : kind === "ale" && hue !== "rest" ? 2.5 : 2) * colours.unit,
       colours.bg,
     );
   }

@@ -1,4 +1,4 @@
-// The curves that stand beside the partial dependence, ready to be drawn: accumulated effects, groups, other outputs.
+// The curves that stand beside the partial dependence, ready to be drawn: accumulated effects, groups, other outputs, other models.
 // Values are final: centred, or slopes, as the person wants to see them.
 
 import type { Curve, EffectsPicture } from "../model";
@@ -10,11 +10,11 @@ export type Hue = number | "ink" | "selection" | "rest";
 export interface Overlay {
   key: string;
   name: string;
-  /** "selected" where it stands on the selected rows of its group only, else "". */
+  /** "selected" where it stands on the selected rows (of its group) only, else "". */
   note: string;
   /** Rows it stands on; null where that is said elsewhere. */
   n: number | null;
-  kind: "ale" | "group" | "class";
+  kind: "ale" | "group" | "class" | "model";
   hue: Hue;
   /** Axis units; NaN for the missing level of a number axis, positions of levels. */
   x: ArrayLike<number>;
@@ -41,6 +41,7 @@ export interface Wanted {
   effect: "pd" | "ale";
   by: string;
   classes: boolean;
+  models: boolean;
   centered: boolean;
   /** Null: values. */
   steps: Steps | null;
@@ -131,6 +132,14 @@ export function overlaysOf(curve: Curve, picture: Partial<EffectsPicture>, wante
           thin: x ? null : steps ? thinner(thin, steps) : thin,
         });
     });
+  } else if (wanted.models && picture.models) {
+    const note = picture.models.selected ? "selected" : "";
+    for (const { name, hue, n, x, values, thin } of picture.models.lines) {
+      if (!values) continue;
+      const shown = x ? onOwn(x, values) : onCurve(values);
+      const own = { n: n === curve.rows ? null : n, thin: thin && steps ? thinner(thin, steps) : thin };
+      found.push({ key: `model-${hue}`, name, note, kind: "model", hue, ...own, ...shown });
+    }
   }
   return found;
 }

@@ -54,6 +54,13 @@ function pick(
   );
 }
 
+/** What `by` is to compare bookmarks: no feature's name. */
+export function bookmarksKey(features: string[]): string {
+  let key = "bookmarks";
+  while (features.includes(key)) key = `@${key}`;
+  return key;
+}
+
 export function EffectControls({ ui }: { ui: Ui }) {
   const { store } = ui;
   const traits = store.public;
@@ -75,6 +82,10 @@ export function EffectControls({ ui }: { ui: Ui }) {
       classes: ui.classes.value && picture?.outputs != null,
       outcome: picture?.observed != null,
       observing: ui.observing.value,
+      several: store.several.value.length > 0,
+      models: ui.models.value,
+      hasModels: picture?.models != null,
+      marks: Object.keys(traits.bookmarks.value).length,
       by: traits.by.value,
       colour: traits.color_by.value,
       focus: traits.feature.value,
@@ -83,6 +94,7 @@ export function EffectControls({ ui }: { ui: Ui }) {
   });
   const { open, live, by, slope, centered } = now;
   const names = now.features.map(({ name }) => name);
+  const marked = bookmarksKey(names);
   const level = !slope && !centered;
   const show = (derivative: boolean, first: boolean) => {
     store.set("derivative", derivative);
@@ -101,6 +113,13 @@ export function EffectControls({ ui }: { ui: Ui }) {
       store.set("by", "");
     }
     store.set("color_by", name);
+  };
+  const compare = () => {
+    if (!now.models) {
+      group("");
+      if (ui.effects.peek()?.colour?.labels) store.set("color_by", "");
+    }
+    store.set("show_models", !now.models);
   };
   const reachable = live || now.hasAle;
   return (
@@ -146,12 +165,13 @@ export function EffectControls({ ui }: { ui: Ui }) {
         pick(
           "by",
           "by",
-          "A curve for each group of rows: levels of a category, a number’s quarters",
+          "A curve for each group of rows: levels of a category, a number’s quarters, your bookmarks",
           live,
           now.classes ? "" : by,
           "–",
           [
-            ...(by === "" || names.includes(by) ? [] : [by]),
+            ...(now.marks > 1 || by === marked ? [marked] : []),
+            ...(["", marked, ...names].includes(by) ? [] : [by]),
             ...names.filter((name) => name !== now.focus || name === by),
           ],
           group,
@@ -167,6 +187,18 @@ export function EffectControls({ ui }: { ui: Ui }) {
           by === "" ? "one colour" : "groups",
           names,
           colour,
+        )}
+      {open &&
+        now.several &&
+        toggle(
+          "models",
+          "models",
+          now.models,
+          live || now.hasModels
+            ? "The other models’ curves of the same rows; with a selection, those of the selected rows, to compare with the curve “selection”"
+            : NO_KERNEL,
+          compare,
+          !live && !now.hasModels,
         )}
       {now.outputs &&
         toggle("classes", "classes", now.classes, "The curves of all outputs over each other", () => {

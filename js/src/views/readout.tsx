@@ -65,7 +65,7 @@ export function Readout({ ui }: { ui: Ui }) {
     beside.push([key, nameOf(overlay), fmt(at), n === null ? "" : count(n), colour]);
   }
   // The subject first, then the selection and the rest, as everywhere.
-  const ale = beside.filter(([key]) => !/^(group|class)/.test(key)).sort((a, b) => ORDER[a[0]] - ORDER[b[0]]);
+  const ale = beside.filter(([key]) => !/^(group|class|model)/.test(key)).sort((a, b) => ORDER[a[0]] - ORDER[b[0]]);
   rows.unshift(...ale);
   rows.push(...beside.filter((row) => !ale.includes(row)));
   const seen = observedAt(scene, hover.at);

@@ -33,6 +33,48 @@ export function rowsText(curve: Curve, info: Info | null): string {
   return parts.filter(Boolean).join(" · ");
 }
 
+function choice(testid: string, label: string, names: string[], value: string, choose: (v: string) => void, off = "") {
+  return (
+    <select
+      class="pdpw-output"
+      data-testid={testid}
+      aria-label={label}
+      title={off || undefined}
+      disabled={off !== ""}
+      value={value}
+      onChange={(event) => choose(event.currentTarget.value)}
+    >
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Which model: its name, or a menu of several. */
+function Model({ ui }: { ui: Ui }) {
+  const { store } = ui;
+  const title = useValue(() => store.info.value?.model ?? "");
+  const several = useValue(() => store.several.value);
+  const chosen = useValue(() => store.public.model.value);
+  const live = useValue(() => store.host.value === "kernel");
+  const off = live ? "" : "Needs Python: run the cell first";
+  if (several.length > 0)
+    return (
+      <span class="pdpw-pick">
+        <span class="pdpw-muted">model</span>
+        {choice("model", "Model", several, live ? chosen : title, (name) => store.set("model", name), off)}
+      </span>
+    );
+  return title === "" ? null : (
+    <span class="pdpw-model pdpw-muted" title={title}>
+      {title}
+    </span>
+  );
+}
+
 function Output({ ui }: { ui: Ui }) {
   const { store } = ui;
   const info = useValue(() => store.info.value);
@@ -47,21 +89,7 @@ function Output({ ui }: { ui: Ui }) {
     );
   if (outputs.length > 10)
     return <Combobox ui={ui} label="Output" testid="output" options={outputs} value={output} choose={choose} />;
-  return (
-    <select
-      class="pdpw-output"
-      data-testid="output"
-      aria-label="Output"
-      value={output}
-      onChange={(event) => choose(event.currentTarget.value)}
-    >
-      {outputs.map((name) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
+  return choice("output", "Output", outputs, output, choose);
 }
 
 function share(progress: Progress): number {
@@ -144,11 +172,7 @@ export function Toolbar({ ui }: { ui: Ui }) {
         )}
         <span class="pdpw-space" />
         <Questions ui={ui} />
-        {info?.model && (
-          <span class="pdpw-model pdpw-muted" title={info.model}>
-            {info.model}
-          </span>
-        )}
+        <Model ui={ui} />
         <Screen ui={ui} />
       </div>
       <div

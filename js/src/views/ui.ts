@@ -60,6 +60,8 @@ export class Ui {
   readonly steps: ReadonlySignal<Steps | null>;
   /** Both sides as they are drawn. */
   readonly shown: ReadonlySignal<Shown | null>;
+  /** Whether the other models' curves are drawn: hues mean them, then, and nothing else. */
+  readonly models: ReadonlySignal<boolean>;
   /** How single rows' lines are coloured; null for ink. */
   readonly tints: ReadonlySignal<Tints | null>;
   readonly scene: ReadonlySignal<Scene | null>;
@@ -84,7 +86,7 @@ export class Ui {
       return measurer(`${text * 0.92}px ${font}`);
     });
     const sticky = new Sticky();
-    const { centered, show_ice, effect, by, color_by, derivative, panels } = store.public;
+    const { centered, show_ice, show_models, effect, by, color_by, derivative, panels } = store.public;
     this.effects = computed(() => {
       const picture = panels.value.includes("effects") ? store.pictures.effects.value : null;
       const curve = store.curve.value;
@@ -121,6 +123,10 @@ export class Ui {
         return tintsOf(colour, dark, muted);
       return groups && known(groups.codes) ? groupTints(groups.codes, dark, muted) : null;
     });
+    this.models = computed(() => {
+      const levels = show_ice.value && this.tints.value?.legend?.levels != null;
+      return store.several.value.length > 0 && show_models.value && by.value === "" && !this.classes.value && !levels;
+    });
     // An answer is put away when something else comes into focus or is selected.
     let before = "";
     this.watch(() => {
@@ -137,19 +143,21 @@ export class Ui {
         effect: effect.value,
         by: by.value,
         classes,
+        models: this.models.value,
         centered: centered.value && !steps,
         steps,
         selection: store.selection.value.text === "" ? 0 : store.selection.value.id,
       };
       const overlays = own && picture ? overlaysOf(own, picture, wanted) : [];
       const ale = overlays.some(({ kind }) => kind === "ale");
+      const models = overlays.some(({ kind }) => kind === "model");
       return {
         overlays,
         steps,
         // Changes from a first value, and slopes, are not observed.
         observed: this.observing.value && !steps && !centered.value ? (picture?.observed ?? null) : null,
         tints: this.tints.value?.rows ?? null,
-        title: classes ? (own?.output ?? "") : ale ? "PD" : "all rows",
+        title: classes ? (own?.output ?? "") : ale ? "PD" : models ? (store.info.value?.model ?? "") : "all rows",
       };
     });
     const rows = computed(() => rowsToDraw(lines.value));
@@ -162,7 +170,7 @@ export class Ui {
       // While rows come in or a brush moves the axis may only grow; an act of the person's, or the end, sets it anew.
       const grow = shape.rows < shape.total || store.brush.draft.value !== null;
       const what = [overlays.map(({ key }) => key), observed !== null, steps !== null, centered.value, show_ice.value];
-      const key = [keyOf(shape.feature, shape.output), ...what, shape.x.length].join("|");
+      const key = [store.info.value?.model, keyOf(shape.feature, shape.output), ...what, shape.x.length].join("|");
       const relative = centered.value && !steps;
       return sticky.update(
         key,

@@ -7,11 +7,12 @@ from .effects import EffectsPanel
 from .heatmap import HeatmapPanel
 from .importance import ImportancePanel
 from .interactions import InteractionsPanel
+from .models import OtherModel
 from .panel import Panel, View
 from .regions import RegionsPanel
 from .rules import RulesPanel
 
-__all__ = ["PANELS", "Board", "Panel", "View"]
+__all__ = ["PANELS", "Board", "OtherModel", "Panel", "View"]
 
 PANELS: dict[str, type[Panel]] = {
     panel.name: panel

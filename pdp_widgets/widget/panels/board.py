@@ -159,6 +159,21 @@ class Board:
             slot.key = None
             self.changed()
 
+    def forget(self, name: str, outdated: Callable[[dict[str, Any]], bool]) -> None:
+        """Make a panel's outdated pictures anew when they are wanted next: what they were made of knows more now."""
+        with self._lock:
+            slot = self._slots[name]
+            for key in [key for key, picture in slot.finished.items() if outdated(picture)]:
+                del slot.finished[key]
+                if key == slot.key:
+                    slot.key = None
+
+    def show(self) -> None:
+        """Tell the page of every panel: it has seen another board's."""
+        with self._lock:
+            for slot in self._slots.values():
+                self._publish(slot)
+
     def close(self) -> None:
         """Stop for good."""
         for slot in self._slots.values():

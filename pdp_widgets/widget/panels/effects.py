@@ -1,7 +1,8 @@
 """The effects panel: what stands beside the focused feature's partial dependence.
 
-Accumulated local effects, a curve per group, observed means, the other outputs' curves, the colour of single rows, and hints on how
-far the curve can be trusted. Which rows form groups is the business of ``groups``; of regions there is a panel of its own.
+Accumulated local effects, a curve per group, observed means, the other outputs' and models' curves, the colour of single rows, and
+hints on how far the curve can be trusted. Which rows form groups is the business of ``groups``, whose curve another model has that of
+``models``; of regions there is a panel of its own.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ import numpy as np
 from pdp_widgets.explain.ale import iter_ale
 from pdp_widgets.explain.residuals import iter_observed
 from pdp_widgets.explain.trust import ROWS as TRUST_ROWS
-from pdp_widgets.inputs import InputError
+from pdp_widgets.inputs import InputError, PDPWidgetsError
 from pdp_widgets.widget.picture import thin
 from pdp_widgets.widget.wire import pack
 
-from .groups import Group, groups_of
+from . import models
+from .groups import MOST_GROUPS, Group, groups_of
 from .panel import Panel, View
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterator, Sequence
 
+    from pdp_widgets.explain import Explainer
     from pdp_widgets.explain.ale import ALE
     from pdp_widgets.explain.residuals import ObservedOutcome
     from pdp_widgets.explain.trust_result import Trust
+    from pdp_widgets.widget.selection import Selection
 
 __all__ = ["MOST_OUTPUTS", "EffectsPanel"]
 
@@ -63,24 +67,30 @@ class EffectsPanel(Panel):
         """Return the focus, what is asked for, and the selection where something depends on it; None before there is a sample."""
         if view.sample is None:
             return None
-        selection = view.selection_id if view.effect == "ale" or view.by else 0
-        return view.feature, view.output, view.effect, view.by, view.color_by, selection
+        selection = view.selection_id if _follows(view) else 0
+        return view.feature, view.output, view.effect, view.by, view.marked, view.color_by, view.others, selection
 
     def cost(self, view: View) -> int:
         """Return the rows to ask about beyond the focused feature's curves and what is known already."""
-        explainer, cost = self.explainer, 0
+        explainer, cost, selected = self.explainer, 0, _selected(view)
         n, ice = explainer.n_rows, explainer.ice(view.feature, keep=view.sample)
         base = n - explainer.base().rows_done
         if view.effect == "ale":
             per_row = 3 if ice.grids[0].kind == "category" else 2
-            parts = 1 + (view.selection is not None) + bool(view.by)
-            cost += base + n * per_row * parts * (("ale", view.feature, "") not in self._known)
-        elif self._observable and ("observed", view.feature) not in self._known:
+            parts = n * (1 + (view.selection is not None)) + _grouped_rows(view)
+            cost += base + per_row * parts * (("ale", view.feature, "") not in self._known)
+            for other in view.others[: models.MOST_MODELS]:
+                if ("ale", view.feature, _which(other, selected)) not in self._known:
+                    asked = other.explainer.base()
+                    cost += n - asked.rows_done + per_row * (n if selected is None else selected.n)
+        elif view.others:
+            cost += models.cost(view, None if selected is None else selected.mask)
+        if view.effect != "ale" and self._observable and ("observed", view.feature) not in self._known:
             cost += base
         if ice.values is None:  # curves of some rows only are computed for themselves
             cells = ice.grids[0].size
             cost += min(TRUST_ROWS, n) * cells * (("trust", view.feature) not in self._known)
-            cost += n * cells * bool(view.by)
+            cost += cells * _grouped_rows(view)
         return cost
 
     def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
@@ -92,18 +102,20 @@ class EffectsPanel(Panel):
         """Yield one and the same picture, with more in it each time."""
         picture: dict[str, Any] = {
             "feature": view.feature, "output": view.output, "effect": view.effect, "by": view.by,
-            "selection_id": 0, "ale": None, "groups": None, "observed": None, "outputs": None, "hints": None, "notes": [],
+            "selection_id": 0, "ale": None, "groups": None, "models": None, "observed": None, "outputs": None, "hints": None, "notes": [],
             "colour": self._colour(view),
         }  # fmt: skip
         self._fill(view, picture)
-        selected = view.selection if view.selection is not None and view.selection.mask.any() else None
-        if view.effect == "ale" or view.by:
+        selected = _selected(view)
+        if _follows(view):
             picture["selection_id"] = view.selection_id
         if view.effect == "ale":
             yield from self._show_ale(view, picture, selected)
         if view.by:
             yield from self._show_groups(view, picture, selected)
         yield from self._show_hints(view, picture)
+        if view.others:
+            yield from self._show_models(view, picture, selected)
         yield from self._show_outputs(view, picture)
         if self._observable:
             yield from self._show_observed(view, picture)
@@ -123,7 +135,7 @@ class EffectsPanel(Panel):
     # ---- ALE -----------------------------------------------------------------------------
 
     def _show_ale(self, view: View, picture: dict[str, Any], selected: Any) -> Iterator[dict[str, Any] | None]:
-        yield from self._predictions()
+        yield from _predictions(self.explainer)
         shown: dict[str, Any] = {"all": None, "selection": None, "rest": None}
         picture["ale"] = shown
         parts: list[tuple[str, Hashable, Any]] = [("all", "", None)]
@@ -134,8 +146,8 @@ class EffectsPanel(Panel):
                 continue
             known = name == "all" and selected is not None and ("ale", view.feature, which) in self._known
             try:
-                for one in self._ale(view, which, mask):
-                    shown[name] = one
+                for one in self._ale(view.feature, which, mask):
+                    shown[name] = one.wire(view.k)
                     yield None if known else picture
             except InputError as error:
                 if name == "all":
@@ -143,35 +155,48 @@ class EffectsPanel(Panel):
                     picture["notes"].append(str(error))
                     return
 
-    def _ale(self, view: View, which: Hashable, mask: np.ndarray | None) -> Iterator[dict[str, Any]]:
+    def _ale(
+        self, feature: str, which: Hashable, mask: np.ndarray | None, explainer: Explainer | None = None
+    ) -> Iterator[_Ale]:
         """Yield the growing ALE of some rows, lifted to their mean prediction so that it shares the curve's axis."""
-        key = ("ale", view.feature, which)
+        key = ("ale", feature, which)
         found: _Ale | None = self._recall(key)
         if found is None:
-            for result in iter_ale(self.explainer, view.feature, subgroup=mask):
-                found = self._lifted(view.feature, result)
+            explainer = self.explainer if explainer is None else explainer
+            for result in iter_ale(explainer, feature, subgroup=mask):
+                found = _lifted(explainer, self.explainer.grid(feature).labels, result)
                 if not result.complete:
-                    yield found.wire(view.k)
+                    yield found
             self._keep(key, found)
         assert found is not None
-        yield found.wire(view.k)
+        yield found
 
-    def _lifted(self, feature: str, result: ALE) -> _Ale:
-        predictions, weights = self.explainer.base().predictions[:, result.rows], self.explainer.weights
-        known = np.isfinite(predictions).all(axis=0)
-        weights = np.ones(len(result.rows)) if weights is None else weights[result.rows]
-        values, x = result.values, result.positions[0]
-        if known.any():
-            values = values + np.average(predictions[:, known], axis=1, weights=weights[known])[:, None]
-        if result.kinds[0] == "category":
-            x, values = _on_levels(self.explainer.grid(feature).labels, result.grid_labels[0], values)
-        return _Ale(x, values, len(result.rows))
+    # ---- other models --------------------------------------------------------------------
 
-    def _predictions(self) -> Iterator[None]:
-        base = self.explainer.base()
-        while not base.complete:
-            base.advance()
-            yield
+    def _show_models(self, view: View, picture: dict[str, Any], selected: Any) -> Iterator[dict[str, Any] | None]:
+        mask = None if selected is None else selected.mask
+        lines, notes = models.lines_of(view, mask)
+        picture["notes"] += notes
+        picture["models"] = {"selected": selected is not None, "lines": lines}
+        if view.effect == "ale":
+            for line in lines:
+                yield from self._grow_model_ale(view, line, selected)
+        else:
+            for new in models.grow(view, lines):
+                yield picture if new else None
+        picture["notes"] += [line.trouble for line in lines if line.trouble]
+        yield picture
+
+    def _grow_model_ale(self, view: View, line: models.ModelLine, selected: Any) -> Iterator[None]:
+        explainer = line.model.explainer
+        try:
+            yield from _predictions(explainer)
+            for one in self._ale(view.feature, _which(line.model, selected), line.mask, explainer):
+                line.x, line.values, line.thin = pack(one.x), pack(one.values[line.k]), None
+                line.n = line.total = one.n
+                yield None
+        except PDPWidgetsError as error:
+            line.trouble, line.values = f"{line.model.name}: {error}", None
 
     # ---- groups --------------------------------------------------------------------------
 
@@ -180,7 +205,7 @@ class EffectsPanel(Panel):
             picture["notes"].append(f"a curve per group of {view.by} says nothing about {view.by} itself")
             return
         try:
-            groups, note = groups_of(self.explainer, view.by)
+            groups, note = _marked(view) if view.marked else groups_of(self.explainer, view.by)
         except InputError as error:
             picture["notes"].append(str(error))
             return
@@ -201,9 +226,10 @@ class EffectsPanel(Panel):
             for at, some in enumerate(rows):
                 if not some.any():
                     continue
-                which = (view.by, groups[at].condition, 0 if selected is None else selected.id)
-                for one in self._ale(view, which, some):
-                    levels[at] = _level(groups[at], some, one["values"], x=one["x"])
+                group = groups[at] if view.marked else groups[at].condition  # the rows of a bookmark may change
+                which = (view.by, group, 0 if selected is None else selected.id)
+                for one in self._ale(view.feature, which, some):
+                    levels[at] = _level(groups[at], some, pack(one.values[view.k]), x=pack(one.x))
                     yield None
             yield picture
             return
@@ -332,6 +358,60 @@ class _Ale:
         return {"x": pack(self.x), "values": pack(self.values[k]), "n": self.n}
 
 
+def _selected(view: View) -> Selection | None:
+    """Return the selection where it has rows."""
+    return view.selection if view.selection is not None and view.selection.mask.any() else None
+
+
+def _follows(view: View) -> bool:
+    """Whether the picture depends on the selection."""
+    return view.effect == "ale" or bool(view.by) or bool(view.others)
+
+
+def _which(model: models.OtherModel, selected: Selection | None) -> Hashable:
+    """Return what tells another model's ALE of some rows from the rest of what is known."""
+    return "model", model.name, 0 if selected is None else selected.id
+
+
+def _grouped_rows(view: View) -> int:
+    """Return how many rows groups have together: bookmarks may share some."""
+    if view.marked:
+        return sum(int(np.count_nonzero(group.mask)) for group in view.marked[:MOST_GROUPS])
+    return view.explainer.n_rows * bool(view.by)
+
+
+def _marked(view: View) -> tuple[list[Group], str]:
+    """Return the bookmarks as groups, and what to know about them."""
+    groups = list(view.marked[:MOST_GROUPS])
+    shared = int((np.sum([group.mask for group in groups], axis=0) > 1).sum())
+    notes = [
+        f"the first {MOST_GROUPS} bookmarks have a curve" if len(view.marked) > MOST_GROUPS else "",
+        f"rows in more than one bookmark ({shared:,}) count in the curve of each; their lines stay grey"
+        if shared
+        else "",
+    ]
+    return groups, "; ".join(filter(None, notes))
+
+
+def _predictions(explainer: Explainer) -> Iterator[None]:
+    base = explainer.base()
+    while not base.complete:
+        base.advance()
+        yield
+
+
+def _lifted(explainer: Explainer, levels: Sequence[str], result: ALE) -> _Ale:
+    predictions, weights = explainer.base().predictions[:, result.rows], explainer.weights
+    known = np.isfinite(predictions).all(axis=0)
+    weights = np.ones(len(result.rows)) if weights is None else weights[result.rows]
+    values, x = result.values, result.positions[0]
+    if known.any():
+        values = values + np.average(predictions[:, known], axis=1, weights=weights[known])[:, None]
+    if result.kinds[0] == "category":
+        x, values = _on_levels(list(levels), result.grid_labels[0], values)
+    return _Ale(x, values, len(result.rows))
+
+
 def _hints(found: Trust, view: View) -> list[dict[str, Any]]:
     return [
         {"kind": hint.kind, "severity": hint.severity, "text": hint.text, "about": _ABOUT.get(hint.kind, "")}
@@ -353,11 +433,12 @@ def _observed(found: ObservedOutcome, k: int) -> dict[str, Any]:
 
 def _copy(picture: dict[str, Any]) -> dict[str, Any]:
     """Return a picture that stays as it is while the one on its way changes."""
-    ale, groups = picture["ale"], picture["groups"]
+    ale, groups, others = picture["ale"], picture["groups"], picture["models"]
     return {
         **picture,
         "ale": None if ale is None else dict(ale),
         "groups": None if groups is None else {**groups, "levels": list(groups["levels"])},
+        "models": None if others is None else {**others, "lines": [line.wire() for line in others["lines"]]},
         "notes": list(picture["notes"]),
     }
 
@@ -375,11 +456,9 @@ def _level(group: Group, rows: np.ndarray, values: Any = None, *, x: Any = None,
 
 
 def _codes(groups: list[Group], rows: np.ndarray) -> np.ndarray:
-    """(m,) the group of each row, 255 for none."""
-    codes = np.full(len(rows), 255)
-    for at, group in enumerate(groups):
-        codes[group.mask[rows]] = at
-    return codes
+    """(m,) the group of each row, 255 for none and for several."""
+    inside = np.stack([group.mask[rows] for group in groups])
+    return np.where(inside.sum(axis=0) == 1, inside.argmax(axis=0), 255)
 
 
 def _on_levels(grid: list[str], labels: list[str], values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -43,6 +43,11 @@ class Group:
     """As ``subgroup`` takes it."""
     mask: np.ndarray = field(repr=False)
 
+    def same(self, other: Group) -> bool:
+        """Whether it is the same rows under the same name."""
+        alike = (self.label, self.condition) == (other.label, other.condition)
+        return alike and np.array_equal(self.mask, other.mask)
+
 
 def groups_of(explainer: Any, by: str) -> tuple[list[Group], str]:
     """Return the groups, and a note where there are more of them.

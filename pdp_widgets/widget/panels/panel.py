@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pdp_widgets.explain import Explainer
     from pdp_widgets.widget.selection import Selection
 
+    from .groups import Group
+    from .models import OtherModel
+
 __all__ = ["Panel", "View"]
 
 
@@ -27,7 +30,8 @@ class View:
     pair: tuple[str, str] | None
     """The two features of the surface, if somebody has chosen them."""
     by: str
-    """The feature whose levels have a curve each, or a condition that divides the rows; empty for none."""
+    """The feature whose levels have a curve each, or a condition that divides the rows; empty for none. What ``marked`` is called
+    where that has the groups."""
     effect: str
     """"pd" or "ale"."""
     selection: Selection | None
@@ -38,6 +42,10 @@ class View:
     """The feature whose values colour the single rows' lines; empty for none."""
     partner: str | None = None
     """The feature that the focused one is shown with when nobody has chosen a pair; None as long as that is not known."""
+    marked: tuple[Group, ...] = ()
+    """Bookmarks that have a curve each; they may share rows."""
+    others: tuple[OtherModel, ...] = ()
+    """The models whose curves are to stand beside the focused one."""
 
     @property
     def k(self) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -35,6 +36,7 @@ ROWS = 10_000
 _POLL = 0.02  # seconds: a brush may come in at any time
 _KEPT = 16  # more than the board keeps pictures
 _OVERLAPS = 2
+_ids = count(1)  # no two alike on a page, whichever model they are of
 
 
 class RulesPanel(Panel):
@@ -55,7 +57,6 @@ class RulesPanel(Panel):
         self._steps: dict[Hashable, int] = {}
         """Where on the path the person wants to be."""
         self._readings: OrderedDict[Hashable, Reading] = OrderedDict()
-        self._serial = 0
         self._shown: dict[Hashable, Rules] = {}
         self._refits: dict[Hashable, Refits] = {}
         """What was fitted again, by what it is about; how many terms are shown makes no difference to it."""
@@ -210,8 +211,7 @@ class RulesPanel(Panel):
                 found = found.at_step(self._steps[what])
             from .rules_reading import Reading
 
-            self._serial += 1
-            self._readings[key] = Reading(self._serial, found, self.explainer, output, step)
+            self._readings[key] = Reading(next(_ids), found, self.explainer, output, step)
             while len(self._readings) > _KEPT:
                 self._readings.popitem(last=False)
         self._readings.move_to_end(key)
