@@ -376,6 +376,33 @@ def test_the_row_whose_curve_was_under_the_pointer(live: Callable[..., Live], ow
     assert f"{own.predict(X)[row]:.3g}" in page.find("rules-sum").inner_text().replace("−", "-")
 
 
+def test_a_row_is_chosen_from_python_and_read_there(live: Callable[..., Live], own: RuleFitRegressor) -> None:
+    page = live(own)
+    page.widget.row = 17
+    page.settle()
+    assert page.find("rules-sum").inner_text().startswith("row 17:")
+    assert page.find("rules-sort-row").count() == 1
+    page.widget.row = -1
+    page.settle()
+    assert page.find("rules-sum").inner_text().startswith(f"row {len(X) - 1}:")
+    assert f"{own.predict(X)[-1]:.3g}" in page.find("rules-sum").inner_text().replace("−", "-")
+    asked = len(page.stub.requests("row"))
+    page.settle()
+    assert len(page.stub.requests("row")) == asked == 2  # once each
+    page.find("rules-row").fill("4")
+    page.find("rules-row").press("Enter")
+    page.settle()
+    assert page.widget.row == 4
+    page.press("rules-row-leave")
+    assert page.widget.row is None
+    page.widget.row = 5
+    page.settle()
+    page.widget.row = None
+    page.settle()
+    assert page.find("rules-sum").count() == 0
+    assert page.ranks == list(range(len(page.picture["ends"])))
+
+
 def test_fewer_terms_by_the_slider(live: Callable[..., Live], own: RuleFitRegressor) -> None:
     page = live(own)
     before = page.picture

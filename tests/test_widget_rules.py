@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from widget_tools import arrays, ask, frame, make, predict  # noqa: F401
 
 from pdp_widgets import Explainer, RuleFitClassifier, RuleFitRegressor
+from pdp_widgets.inputs import InputError
 from pdp_widgets.rulefit.stability import Refits, stability
 from pdp_widgets.widget.panels import rules as panel
 from pdp_widgets.widget.panels import rules_reading
@@ -272,6 +273,22 @@ def test_a_row_is_found_by_its_label(make, own):
     assert ask(widget, "row", of=picture["id"], label="day 42")["result"]["row"] == 42
     assert "no background row is called 'day 1000'" in ask(widget, "row", of=picture["id"], label="day 1000")["message"]
     assert "there is no row 5000" in ask(widget, "row", of=picture["id"], row=5000)["message"]
+
+
+def test_the_row_is_chosen_by_position(make, own):
+    widget = make(own, X, row=3)
+    assert widget.row == 3
+    widget.row = np.int64(-1)
+    assert widget.row == len(X) - 1
+    assert own.explain_row(X, -1).name == str(X.index[widget.row])  # as there
+    for nonsense in (len(X), -len(X) - 1, "17", 1.0, True, [1]):
+        with pytest.raises(InputError, match="no position among the 300 rows"):
+            widget.row = nonsense
+    assert widget.row == len(X) - 1
+    assert "row=299" in widget.to_python()
+    widget.row = None
+    assert widget.row is None
+    assert "row=" not in widget.to_python()
 
 
 def test_related_rules_are_those_whose_rows_overlap(make, own):

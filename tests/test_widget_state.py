@@ -80,7 +80,7 @@ def test_the_state_of_one_widget_arranges_another_one_exactly(make):
         output="1" if "1" in explainer.outputs else explainer.outputs[1],
     )
     w.by, w.color_by, w.effect, w.sort_by, w.centered = "temp < 3", "season", "ale", "total", True
-    w.panels, w.size, w.theme = ("effects", "heatmap"), "large", "dark"
+    w.panels, w.size, w.theme, w.row = ("effects", "heatmap"), "large", "dark", 17
     w.bookmarks = {"some": np.arange(300) % 3 == 0, "warm": "temp > 20"}
     w.wait(60)
     box = {"type": "ice", "feature": "temp", "output": w.output, "x": [0, 10], "y": [-60, 0], "centered": False}
@@ -102,6 +102,7 @@ def test_the_state_of_one_widget_arranges_another_one_exactly(make):
         "effect",
         "sort_by",
         "centered",
+        "row",
         "panels",
         "size",
         "theme",

@@ -22,6 +22,7 @@ export const PUBLIC_TRAITS = [
   "by",
   "color_by",
   "derivative",
+  "row",
   "panels",
   "bookmarks",
   "theme",
@@ -87,6 +88,8 @@ export interface PublicTraits {
   color_by: string;
   /** Slopes instead of values, where the axis is a number or a date; goes before `centered`. */
   derivative: boolean;
+  /** Position of the row that the rules are read for. */
+  row: number | null;
   panels: string[];
   /** Selections by name, as text. */
   bookmarks: Record<string, string>;

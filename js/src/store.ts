@@ -59,6 +59,7 @@ const DEFAULTS: PublicTraits = {
   by: "",
   color_by: "",
   derivative: false,
+  row: null,
   panels: [],
   bookmarks: {},
   theme: "auto",

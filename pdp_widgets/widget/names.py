@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from pdp_widgets.inputs import InputError
@@ -17,7 +18,7 @@ from .traits import WidgetInputError
 if TYPE_CHECKING:
     from pdp_widgets.explain import Explainer
 
-__all__ = ["by_of", "feature_of", "output_of", "pair_of", "panels_of"]
+__all__ = ["by_of", "feature_of", "output_of", "pair_of", "panels_of", "row_of"]
 
 _CONDITION = re.compile(r"[<>=(~|&]|\b(in|not)\b")
 
@@ -74,6 +75,19 @@ def by_of(explainer: Explainer, given: Any, marked: int) -> str:
         return "; ".join(node.text for node in conditions_of(given, explainer.table))
     except InputError as error:
         raise WidgetInputError(str(error)) from None
+
+
+def row_of(explainer: Explainer, given: Any) -> int | None:
+    """Return a row's position, counted from the end where it is below 0; None for none."""
+    n = explainer.n_rows
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, Integral) or not -n <= int(given) < n:
+        raise WidgetInputError(
+            f"row={given!r} is no position among the {n:,} rows; a row is known by its position from 0 to {n - 1}, not by its "
+            "label: X.index.get_loc(label)"
+        )
+    return int(given) % n
 
 
 def panels_of(given: Any) -> tuple[str, ...]:

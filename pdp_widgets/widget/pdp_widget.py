@@ -49,7 +49,7 @@ _EXPLAINER_DEFAULTS = {
     if parameter.kind is parameter.KEYWORD_ONLY
 }
 _VIEW_OPTIONS = {
-    "feature", "output", "model", "show_models", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "panels", "bookmarks",
+    "feature", "output", "model", "show_models", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "row", "panels", "bookmarks",
     "theme", "size",
 }  # fmt: skip
 _HOST_OPTIONS = {"layout", "tooltip", "tabbable"}
@@ -558,6 +558,10 @@ class PDPWidget(WidgetTraits):
         given = proposal["value"]
         unset = given is None or (isinstance(given, str) and not given)
         return "" if unset else names.feature_of(self.explainer, given)
+
+    @t.validate("row")
+    def _valid_row(self, proposal: Any) -> int | None:
+        return names.row_of(self.explainer, proposal["value"])
 
     @t.validate("panels")
     def _valid_panels(self, proposal: Any) -> tuple[str, ...]:

@@ -118,6 +118,11 @@ class WidgetTraits(anywidget.AnyWidget):
     derivative = t.Bool(default_value=False).tag(sync=True)
     """Whether slopes are drawn instead of values (d-ICE), where the axis is a number or a date; goes before ``centered``."""
 
+    row: Any = Focus(None).tag(sync=True)
+    """The row that the rules are read for ("why this row?"), by its position as ``RuleFitRegressor.explain_row`` takes it: -1 is the last
+    one; of a row's label ``X.index.get_loc`` is the position. Where the explainer has a ``background`` of fewer rows, among these; None for
+    all rows."""
+
     panels: Any = Focus(()).tag(sync=True)
     """Names of the panels that the page shows beside the curves, in its own order."""
 

@@ -99,11 +99,16 @@ export class RulesState {
       const none = !p || !terms || term < 0 || term >= terms.k || this.isChosen(terms.texts[term]);
       ui.looked.value = none ? [] : drawnOf(p, terms, term);
     });
-    // Of other terms the row is explained anew.
+    // The row is chosen here or in Python; of other terms it is explained anew.
+    let asked = "";
     ui.watch(() => {
-      const p = this.picture.value;
+      const [p, row, host] = [this.picture.value, ui.store.public.row.value, ui.store.host.value];
       const reply = this.row.peek();
-      if (p && reply && reply.of !== p.id && this.live) void this.explain({ row: reply.row });
+      const wanted = `${p?.id} ${row} ${host}`;
+      const known = reply?.of === p?.id && reply?.row === row;
+      if (row === null && reply) this.#leave();
+      else if (row !== null && p && host === "kernel" && !known && asked !== wanted) void this.explain({ row });
+      asked = wanted;
     });
   }
 
@@ -196,10 +201,16 @@ export class RulesState {
     if (!reply) return;
     const fresh = this.row.peek() === null;
     this.row.value = reply;
+    this.ui.store.set("row", reply.row);
     if (fresh) this.sort.value = [{ by: "row", down: true }];
   }
 
   leaveRow(): void {
+    this.ui.store.set("row", null);
+    this.#leave();
+  }
+
+  #leave(): void {
     this.row.value = null;
     if (this.filters.peek().fires === "row") this.set({ fires: "" });
     if (this.sort.peek().some(({ by }) => by === "row")) this.sort.value = BY_RANK;
