@@ -424,5 +424,5 @@ def test_how_much_is_interaction_stands_beside_the_surface(live: Callable[..., L
     found = Explainer(predict, X).interaction("temp", "season")
     assert page.picture["h2"] is None  # a black box: the interactions know
     share = page.page.get_by_test_id("heatmap-share")
-    assert f"interaction {found.h2[0]:.2g}".replace(" 0", " ") in share.inner_text()
+    assert share.inner_text() == f"{100 * found.h2[0]:.0f} % of their joint effect is interaction"
     assert f"Strength {found.strength[0]:.3g}" in (share.get_attribute("title") or "")

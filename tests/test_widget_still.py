@@ -20,6 +20,7 @@ from nbconvert import HTMLExporter
 from widget_tools import frame, make, predict, two_outputs  # noqa: F401
 
 from pdp_widgets import Explainer, PDPWidget
+from pdp_widgets.figures.describe import describe
 from pdp_widgets.figures.parts import (
     CIVIDIS,
     ICE,
@@ -36,7 +37,7 @@ from pdp_widgets.figures.parts import (
 )
 from pdp_widgets.figures.png import to_png
 from pdp_widgets.figures.scene import Box, Line, Scene, Text
-from pdp_widgets.figures.still import still
+from pdp_widgets.figures.still import _edges, still
 from pdp_widgets.figures.ticks import date_ticks, number_ticks
 
 # ruff: noqa: F811
@@ -119,6 +120,19 @@ def test_cells_of_a_surface_lie_around_their_grid_points() -> None:
     np.testing.assert_allclose(first, [-5, 5], atol=0.1)
     assert cells[0].get("fill") == CIVIDIS[0]
     assert cells[-1].get("fill") == CIVIDIS[-1]
+
+
+def test_the_outer_cells_of_a_surface_end_where_the_data_do() -> None:
+    X = pd.DataFrame(
+        {"age": np.r_[np.full(40, 20), np.full(40, 30), np.full(40, 84)], "b": np.tile([0.0, 1.0, 5.0], 40)}
+    )
+    result = Explainer(lambda X: X["age"] * X["b"], X).partial_dependence(("age", "b"))
+    x, y = describe(result).x, describe(result).y
+    assert (x.data, y.data) == ((19.5, 84.5), (0.0, 5.0))
+    place, edges = _edges(x, 0.0, 100.0)
+    np.testing.assert_allclose(edges, place(np.array([19.5, 25, 57, 84.5])))  # and not up to 111
+    place, edges = _edges(y, 0.0, 100.0)
+    np.testing.assert_allclose(edges, place(np.array([0, 0.5, 3, 5])))
 
 
 def test_marks_are_round() -> None:

@@ -28,7 +28,7 @@ const numbers = (x: number[], over: Partial<SurfaceAxis> = {}): SurfaceAxis => (
   at: x.map((v) => (Number.isNaN(v) ? 7 : -1)),
   missing: x.findIndex(Number.isNaN),
   left_out: 0,
-  hist: { edges: [x[0], x[1] ?? x[0] + 1], counts: [4], selected: null },
+  hist: { edges: [-100, 100], counts: [4], selected: null },
   ...over,
 });
 
@@ -139,6 +139,8 @@ describe("lanes", () => {
   it("keep numbers to scale, each cell to halfway to the next point", () => {
     expect([...cellEdges([0, 1, 4])]).toEqual([-0.5, 0.5, 2.5, 5.5]);
     expect([...cellEdges([3])]).toEqual([2.85, 3.15]);
+    expect([...cellEdges([0, 1, 4], [-0.2, 2, 4.5])]).toEqual([-0.2, 0.5, 2.5, 4.5]);
+    expect([...cellEdges([0, 1, 4], [-9, 9])]).toEqual([-0.5, 0.5, 2.5, 5.5]);
     const lane = laneOf(numbers([0, 1, 4]), [100, 160], 20);
     expect([...lane.low]).toEqual([100, 110, 130]);
     expect([...lane.high]).toEqual([110, 130, 160]);

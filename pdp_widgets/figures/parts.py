@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -46,6 +46,8 @@ class Axis:
     """(K,) float64, datetime64[ms] or texts."""
     unit: float = 1.0
     """What 1 is in the unit of ``Grid.positions``: durations are counted in days, hours, ... here and in ms there."""
+    data: tuple[float, float] | None = None
+    """Where the rows' own values begin and end, in the unit of ``Grid.positions``; None where that means nothing."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,14 @@ def axis_of(grid: Grid) -> tuple[Axis, np.ndarray]:
     points = np.arange(grid.size) if grid.kind == "category" else np.flatnonzero(grid.ordered)
     if grid.kind != "category":
         points = points[np.argsort(grid.positions[points], kind="stable")]
-    return axis(grid.feature.name, grid.kind, grid.positions[points], objects(grid.labels)[points]), points
+    found = axis(grid.feature.name, grid.kind, grid.positions[points], objects(grid.labels)[points])
+    if grid.kind == "category":
+        return found, points
+    known = grid.codes[np.isfinite(grid.codes)]
+    half = 0.5 if grid.feature.kind == "integer" else 0.0
+    return (
+        replace(found, data=(float(known.min()) - half, float(known.max()) + half)) if len(known) else found
+    ), points
 
 
 def axis(name: str, kind: str, positions: np.ndarray, labels: Sequence[str] | np.ndarray) -> Axis:

@@ -299,6 +299,9 @@ def _edges(axis: Axis, start: float, end: float) -> tuple[_Place, np.ndarray]:
     first, last = (at[0] - (at[1] - at[0]) / 2, at[-1] + (at[-1] - at[-2]) / 2) if len(at) > 1 else (-0.5, 0.5)
     if len(at) == 1:
         first, last = at[0] - 0.5, at[0] + 0.5
+    elif axis.data is not None:
+        low, high = (end / axis.unit for end in axis.data)
+        first, last = max(first, min(low, at[0])), min(last, max(high, at[-1]))
     place = _Place(float(first), float(last), start, end)
     return place, place(np.concatenate([[first], middle, [last]]))
 

@@ -61,8 +61,8 @@ export interface Lane {
 
 const APART = 4;
 
-/** Ends of the cells around each point, halfway to the next ones. */
-export function cellEdges(points: ArrayLike<number>): Float64Array {
+/** Ends of the cells around each point, halfway to the next ones; the outer ones end where the data do. */
+export function cellEdges(points: ArrayLike<number>, data: ArrayLike<number> | null = null): Float64Array {
   const n = points.length;
   const edges = new Float64Array(n + 1);
   if (n === 0) return edges;
@@ -70,6 +70,10 @@ export function cellEdges(points: ArrayLike<number>): Float64Array {
   for (let k = 1; k < n; k++) edges[k] = points[k - 1] / 2 + points[k] / 2;
   edges[0] = n > 1 ? points[0] - (edges[1] - points[0]) : points[0] - half;
   edges[n] = n > 1 ? points[n - 1] + (points[n - 1] - edges[n - 1]) : points[0] + half;
+  if (n > 1 && data) {
+    edges[0] = Math.max(edges[0], Math.min(data[0], points[0]));
+    edges[n] = Math.min(edges[n], Math.max(data[data.length - 1], points[n - 1]));
+  }
   return edges;
 }
 
@@ -100,7 +104,10 @@ export function laneOf(axis: SurfaceAxis, range: [number, number], room: number)
     start = from + size + gap;
   }
   const known = Array.from(axis.x, (_, k) => k).filter((k) => k !== missing);
-  const edges = cellEdges(known.map((k) => axis.x[k]));
+  const edges = cellEdges(
+    known.map((k) => axis.x[k]),
+    axis.hist.edges,
+  );
   const domain: [number, number] = known.length > 0 ? [edges[0], edges[edges.length - 1]] : [0, 1];
   const scale = linear(domain, [start, to]);
   known.forEach((k, i) => {
