@@ -25,3 +25,9 @@ def test_examples_run(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "model.html").stat().st_size > 100_000
     assert "CASE WHEN" in capsys.readouterr().out
     names["widget"].close()
+
+
+@pytest.mark.skipif(not README.is_file(), reason="no README.md beside the package")
+def test_every_notebook_is_listed():
+    listed = re.findall(r"^\| \[(\w+)\]\(notebooks/\1\.ipynb\)", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(path.stem for path in (README.parent / "notebooks").glob("*.ipynb"))
