@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 
 from pdp_widgets.explain import Explainer
 from pdp_widgets.explain import permutation as shuffling
-from pdp_widgets.explain.importance import importance, importance_rows, iter_importance
+from pdp_widgets.explain.importance import ImportanceCost, importance, importance_rows, iter_importance
 from pdp_widgets.explain.importance_result import MEASURES
 from pdp_widgets.inputs import InputError, PredictionError
 
@@ -1002,3 +1002,26 @@ def test_bikes(shared_data):
         order = found.sort(measure).features
         assert set(order[:2]) == {"temp", "days_since_2011"}, measure
         assert "holiday" in order[-2:], measure
+
+
+@pytest.mark.parametrize("with_y", [False, True])
+def test_the_cost_of_any_subgroup_follows_from_one_look_at_the_rows(with_y):
+    rng = np.random.default_rng(0)
+    n = 3000
+    X = pd.DataFrame(
+        {
+            "many": rng.normal(size=n),
+            "gaps": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(2)),
+            "few": rng.integers(0, 7, n),
+            "level": rng.choice(list("abcd"), n),
+            "same": 1.0,
+        }
+    )
+    explainer = Explainer(lambda Z: Z["many"] + Z["few"], X, X["many"] if with_y else None)
+    cost = ImportanceCost(explainer)
+    for subgroup in (None, "many > 0", "many > 1.5", "few == 3 & level == 'a'", "gaps > 2", "many > 3"):
+        mask = np.ones(n, dtype=bool) if subgroup is None else explainer.mask(subgroup)
+        exact = importance_rows(explainer, subgroup=None if subgroup is None else mask)
+        assert exact <= cost.rows(int(mask.sum()))
+        if mask.sum() > 1:  # in a single row nothing varies
+            assert cost.rows(int(mask.sum())) <= 1.35 * exact + 3 * 500

@@ -311,6 +311,50 @@ class _Work:
             return None, "PDI not of all features, since the model predicts NaN or infinity for some combinations"
 
 
+class ImportanceCost:
+    """How many rows the model will be asked about for ``importance`` of any subgroup: what takes a look at all rows is read once.
+
+    Parameters
+    ----------
+    explainer : Explainer
+        Whose model answers itself: sums over trees cost nothing.
+    """
+
+    def __init__(self, explainer: Explainer) -> None:
+        work = _Work(explainer, None, ROWS, REPEATS, None, None, MAX_VALUES)
+        varied: list[Feature] = work.varied
+        self._n_rows, self._asked = explainer.n_rows, work.effects.sums is None
+        self._permuted = 0 if work.permutation is None else 1 + REPEATS * len(varied)
+        self._points: list[tuple[int, int]] = []
+        """Per feature the points of its grid, and of a grid of its own values."""
+        self._levels: list[int] = []
+        """Per feature its distinct values among the rows of PDI, at most."""
+        for feature in varied if self._asked else ():
+            grid, beyond = (0, ROWS) if feature.members else work.main.points(feature)
+            if not feature.members:
+                self._points.append((grid, beyond))
+            self._levels.append(grid if not beyond else beyond if beyond < MAX_VALUES else ROWS)
+
+    def rows(self, selected: int) -> int:
+        """Return the rows for a subgroup, at most.
+
+        Parameters
+        ----------
+        selected : int
+            Rows of the subgroup; all of them for no subgroup.
+        """
+        cost = selected * self._permuted
+        if not self._asked:
+            return cost
+        sample = min(ROWS, selected)
+        cost += sample + sum(sample * min(levels, sample) for levels in self._levels)
+        # Up to so many rows PDI tells the partial dependence at their own values.
+        return cost + sum(
+            self._n_rows * (grid + (min(beyond, selected + 1) if selected > ROWS else 0))
+            for grid, beyond in self._points
+        )
+
+
 def _chosen(explainer: Explainer, features: Sequence[Any] | None) -> list[Feature]:
     if features is None:
         return list(explainer.features.values())

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from .explainer import Explainer
 
+_FIRST_ROWS = 5000
+
 
 @dataclass(frozen=True)
 class MainEffect:
@@ -99,6 +101,21 @@ class MainEffects:
         grid, values = self._explainer.grid(feature), self._read(feature, crossed=crossed)
         beyond = 0 if values.grid is None or values.grid is grid else values.grid.size
         return self._explainer.n_rows * (grid.size + beyond)
+
+    def points(self, feature: Feature) -> tuple[int, int]:
+        """Return how many points a feature's grid has, and how many a grid of its own values would have beside it, at most.
+
+        Nothing is sorted that is long: among many rows so many values are soon seen as can be taken.
+        """
+        grid, rows = self._explainer.grid(feature), self._rows
+        codes = self._explainer.table.observed(feature).codes[rows]
+        if grid.kind == "category" or not (np.isfinite(codes) & (grid.own[rows] < 0)).any():
+            return grid.size, 0
+        for part in (codes[:_FIRST_ROWS], codes):
+            values = np.unique(part[np.isfinite(part)]).size
+            if values >= self._max_values:
+                break
+        return grid.size, min(values, self._max_values) + bool(np.isnan(codes).any())
 
     def measure(
         self, feature: Feature, zero: np.ndarray, at_rows: np.ndarray | None = None

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pdp_widgets.explain.importance import REPEATS, importance_rows, iter_importance
+from pdp_widgets.explain.importance import REPEATS, ImportanceCost, iter_importance
 from pdp_widgets.widget.wire import pack
 
 from .panel import Panel, View
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
-
-    import numpy as np
 
     from pdp_widgets.explain.importance_result import Importance
 
@@ -38,6 +36,7 @@ class ImportancePanel(Panel):
         super().__init__(explainer)
         self._whole: Importance | None = None
         self._grown: Importance | None = None
+        self._cost: ImportanceCost | None = None
 
     def key(self, view: View) -> Hashable:
         """Return the output and the selection."""
@@ -45,15 +44,15 @@ class ImportancePanel(Panel):
 
     def cost(self, view: View) -> int:
         """Return the rows that all measures of all outputs ask about."""
-        mask = None if view.selection is None else view.selection.mask
-        cost = 0 if self._whole is not None else self._rows(None)
-        return cost if mask is None or not mask.any() else cost + self._rows(mask)
+        selected = 0 if view.selection is None else view.selection.n
+        cost = 0 if self._whole is not None else self._rows(self.explainer.n_rows)
+        return cost + self._rows(selected) if selected else cost
 
-    def _rows(self, mask: np.ndarray | None) -> int:
+    def _rows(self, n: int) -> int:
         explainer = self.explainer
         if not self.free:
-            return importance_rows(explainer, subgroup=mask)
-        n = explainer.n_rows if mask is None else int(mask.sum())
+            self._cost = self._cost or ImportanceCost(explainer)  # for every selection the same
+            return self._cost.rows(n)
         return 0 if explainer.y is None else n * (1 + REPEATS * len(explainer.features))  # permutations ask the model
 
     def steps(self, view: View) -> Iterator[dict[str, Any] | None]:
