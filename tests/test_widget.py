@@ -374,6 +374,39 @@ def test_a_missing_bundle_says_how_to_build_it(monkeypatch, tmp_path):
         PDPWidget(predict, frame())
 
 
+def test_closing_does_not_wait_for_the_model(make, monkeypatch):
+    asked, answer = threading.Event(), threading.Event()
+
+    def model(Z):
+        if threading.current_thread() is not threading.main_thread():
+            asked.set()
+            answer.wait(30)
+        return Z["temp"].to_numpy()
+
+    w = make(model)
+    assert asked.wait(20)
+    worker = w._controller.worker
+    waits = []
+    join = threading.Thread.join
+    monkeypatch.setattr(
+        threading.Thread, "join", lambda self, timeout=None: (waits.append(timeout), join(self, timeout))
+    )
+    published = []
+    w.observe(lambda change: published.append(change["name"]))
+    w.close()
+    assert w.closed
+    assert worker.alive, "the model is still being asked"
+    assert set(waits) <= {0.0, controller.CLOSE_SECONDS}
+    assert controller.CLOSE_SECONDS <= 0.1
+    before = list(published)
+    answer.set()
+    end = time.monotonic() + 20
+    while worker.alive:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert published == before, "what the model answered then is shown nowhere"
+
+
 def test_text_says_what_is_shown(make):
     w = make(background=100, feature="n")
     assert (w._info["rows"], w._info["rows_given"]) == (100, 300)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -81,7 +82,10 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[Callable[..
     yield make
     for widget in made:
         widget.close()
-    assert not [thread for thread in threading.enumerate() if thread.name == "pdp_widgets"]
+    end = time.monotonic() + 20  # closing does not wait for a chunk that takes long
+    while [thread for thread in threading.enumerate() if thread.name == "pdp_widgets"]:
+        assert time.monotonic() < end, "a worker goes on after its widget was closed"
+        time.sleep(0.01)
 
 
 def arrays(value: Any) -> Any:

@@ -43,6 +43,9 @@ BASE_ROWS = 5000
 LEAD_SECONDS = 3.0
 """How long after the start the focus may still move to the most important feature: later somebody reads."""
 
+CLOSE_SECONDS = 0.1
+"""How long closing waits for the chunk that is running: as long as chunks are meant to be."""
+
 _VISIBLE_AT_FIRST = 12
 _BESIDE = ("effects", "regions")
 """Panels about the focused feature alone."""
@@ -282,12 +285,12 @@ class Controller:
         return self._closed or self.worker.closed
 
     def close(self) -> None:
-        """Stop for good."""
+        """Stop for good; a model call that takes long ends by itself, and nobody hears of it."""
         if sys.is_finalizing():
             return  # the worker's thread was stopped wherever it was, perhaps with a lock in its hand
         with self.lock:
             self._closed = True
-        self.worker.close()
+        self.worker.close(CLOSE_SECONDS)
         self.board.close()
 
     # ---- rectangles on ICE curves ----------------------------------------------------------
