@@ -114,7 +114,7 @@ class TestLogging:
         self, make: Callable[..., PDPWidget], caplog: pytest.LogCaptureFixture
     ) -> None:
         w = make()
-        w._do = lambda *_: 1 / 0
+        w._answers.do = lambda *_: 1 / 0
         with caplog.at_level(logging.ERROR, "pdp_widgets"):
             reply = ask(w, "clear")
         assert "ZeroDivisionError" in str(reply)

@@ -364,6 +364,12 @@ def test_a_model_that_fails_takes_no_other_along(make):
     assert w._curve["rows"] == len(X)
 
 
+def test_more_models_than_colours(make):
+    w = opened(make, {f"m{k}": lambda rows, k=k: k * rows["n"].to_numpy() for k in range(11)}, feature="n")
+    assert [line["hue"] for line in curves(w).values()] == list(range(1, 9))
+    assert w._effects["notes"][-1].startswith("curves of 8 of 10 other models")
+
+
 # ---- how it is made ------------------------------------------------------------------------------
 
 
