@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .pdp_widget import PDPWidget
     from .screen import Screen
 
-__all__ = ["record", "write_html"]
+__all__ = ["page", "record", "title", "write_html"]
 
 _MOST_VALUES = 2_000_000  # ICE values in a page, 4 bytes each before base64
 
@@ -85,12 +85,21 @@ def write_html(
     widget: PDPWidget, screen: Screen, beside: dict[tuple[str, str], dict[str, Any]], path: str | Path, title: str
 ) -> Path:
     """Write the page."""
-    traits.require_bundle()
     target = Path(path)
-    bundle = packed(traits.BUNDLE.read_text(encoding="utf-8"))
-    page = _PAGE.format(title=html.escape(title), record=_json(record(widget, screen, beside)), bundle=_json(bundle))
-    target.write_text(page, encoding="utf-8")
+    target.write_text(page(record(widget, screen, beside), title), encoding="utf-8")
     return target
+
+
+def title(model: str) -> str:
+    """Return what a page is called that nobody has given a name."""
+    return f"{model}: partial dependence"
+
+
+def page(recorded: dict[str, Any], title: str) -> str:
+    """Return the page of what was recorded."""
+    traits.require_bundle()
+    bundle = packed(traits.BUNDLE.read_text(encoding="utf-8"))
+    return _PAGE.format(title=html.escape(title), record=_json(recorded), bundle=_json(bundle))
 
 
 def _fewer(screen: Screen) -> np.ndarray:

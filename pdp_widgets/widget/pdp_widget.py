@@ -16,10 +16,9 @@ from pdp_widgets.explain.results import in_words
 from pdp_widgets.inputs import InputError, PDPWidgetsError
 from pdp_widgets.inputs.errors import did_you_mean, unknown_name
 
-from . import bookmarks, code, models, names, picture, protocol, results, state, still
+from . import bookmarks, code, export, files, models, names, picture, protocol, results, state, still
 from .answers import Answers
 from .controller import Arrangement, Look
-from .export import write_html
 from .panels import PANELS
 from .part import PARTS, Part
 from .results import Results
@@ -139,6 +138,7 @@ class PDPWidget(WidgetTraits):
         self._answers = Answers(self, self._history, self._models, lambda: self._running, self._elsewhere)
         self._marked: tuple[Group, ...] = ()  # the bookmarks as groups, when somebody wants them
         self._local = threading.local()
+        self._files = files.Files()
         self._checker = protocol.Checker(
             self.explainer.features, self.explainer.outputs, self.explainer.grid, panels=PANELS
         )
@@ -392,19 +392,31 @@ class PDPWidget(WidgetTraits):
         self.wait(timeout)
         beside = self._running.beside(timeout)
         with self._lock:
-            return write_html(self, self._screen, beside, path, title or f"{self._info['model']}: partial dependence")
+            return export.write_html(self, self._screen, beside, path, title or export.title(self._info["model"]))
 
     def save_image(
-        self, path: str | Path, what: str = "curves", *, scale: int = 2, timeout: float | None = 60.0
+        self,
+        path: str | Path,
+        what: str = "curves",
+        *,
+        mode: str | None = None,
+        scale: int = 2,
+        timeout: float | None = 60.0,
     ) -> Path:
         """Write a picture of the focused curves or of a panel, made in Python: no browser has to show the widget.
+
+        It shows what the page shows, of the selection, too, in light colours. Not in it: observed means, the colours of single rows'
+        lines, the partial dependence behind ALE and groups, the selection's importance, the matrix and the network of
+        interactions; of bars there are the 15 largest.
 
         Parameters
         ----------
         path : path
             The file to write, an .svg or a .png (which needs Pillow).
         what : {"curves", "importance", "interactions", "heatmap", "rules"}
-            What the page shows of it, in light colours; of bars the 15 largest.
+            What to draw.
+        mode : {"classes", "selection", "difference", "interaction"}, optional
+            What is switched on the page alone: of the curves "classes", of the heatmap one of the others.
         scale : int
             Pixels of a .png per pixel of the page.
         timeout : float, optional
@@ -426,16 +438,55 @@ class PDPWidget(WidgetTraits):
         >>> w.save_image("effect.svg")  # doctest: +SKIP
         >>> w.save_image("pairs.png", "interactions")  # doctest: +SKIP
         """
-        still.check(path, what)
+        still.check(path, what, mode)
+        self._compute(what, timeout, outputs=mode == "classes")
+        with self._lock:
+            return files.save_image(self, path, what, mode, scale)
+
+    def save_table(self, path: str | Path, what: str = "curves", *, timeout: float | None = 60.0) -> Path:
+        """Write the numbers behind the focused curves or a panel, with the columns of their result's ``to_frame``.
+
+        They are those of the output in focus. With rows selected, curves, importance and heatmap have a first column ``rows``
+        that says of which ("all", "selection", "rest"); curves by groups have the columns of ``Explainer.by_group``.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, a .csv or a .parquet (which needs pyarrow).
+        what : {"curves", "importance", "interactions", "heatmap", "rules"}
+            Which numbers: centred or as slopes where the page shows PD so; of the heatmap the partial dependence; all rules.
+        timeout : float, optional
+            How many seconds to wait for what is still being computed; None for as long as it takes.
+
+        Returns
+        -------
+        pathlib.Path
+
+        Raises
+        ------
+        InputError
+            For another name or ending, and for a panel that is not computed.
+        ImportError
+            For a .parquet without pyarrow.
+
+        Examples
+        --------
+        >>> w.save_table("effect.csv")  # doctest: +SKIP
+        >>> w.save_table("rules.parquet", "rules")  # doctest: +SKIP
+        """
+        files.check_table(path, what)
+        self._compute(what, timeout)
+        return files.save_table(self, self._running, path, what)
+
+    def _compute(self, what: str, timeout: float | None, *, outputs: bool = False) -> None:
+        """Have what a file needs computed, and wait for it."""
         board = self._running.board
         needed = {what} & PANELS.keys()
-        beside = self.by or self.effect == "ale" or (self._models.several and self.show_models)
+        beside = self.by or self.effect == "ale" or outputs or (self._models.several and self.show_models)
         if what == "curves" and beside:
             needed = {"effects"}
         board.open({*board.opened, *needed})
         self.wait(timeout)
-        with self._lock:
-            return still.save(self, path, what, scale)
 
     def to_python(self) -> str:
         """Return Python text that makes this view again: focus, options, selection, bookmarks, and the numbers of the curve.
@@ -477,6 +528,7 @@ class PDPWidget(WidgetTraits):
         controller, self._controller = getattr(self, "_controller", None), None
         if controller is not None:
             self._models.close()
+            self._files.close()
         super().close()
 
     def __repr__(self) -> str:
@@ -675,6 +727,9 @@ class PDPWidget(WidgetTraits):
             request = self._checker.request(content)
             with self.changing():
                 self._may_lead = self._may_lead and request.method in ("hello", "visible", "open")
+                if request.method == "file":  # answered from another thread, when it is made
+                    self._files.answer(self, self._running, request_id, request.params)
+                    return
                 reply = protocol.ok(request_id, self._answers.do(request))
         except PDPWidgetsError as error:
             reply = protocol.error(request_id, str(error))

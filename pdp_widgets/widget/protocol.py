@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pdp_widgets.inputs import InputError
 
+from .still import DRAWN, MODES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
@@ -20,6 +22,8 @@ PROTOCOL = 1
 _LONGEST_TEXT = 100_000
 _LONGEST_GESTURE = 200
 _OPS = ("replace", "add", "remove")
+_FILES = {**dict.fromkeys(DRAWN, ("png", "svg", "csv")), "python": ("py",), "page": ("html",)}
+"""What there are files of, and in which formats."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class Checker:
             "rule": lambda params: {"op": _op(params.get("op"))} | {n: _position(params, n) for n in ("of", "term")},
             "row": self._row,
             "stability": lambda params: {"of": _position(params, "of"), "on": _flag(params, "on")},
+            "file": _file,
             **dict.fromkeys(("hello", "clear", "invert", "undo", "redo", "stop", "resume"), lambda _: {}),
         }
 
@@ -235,6 +240,19 @@ def _flag(params: dict[str, Any], name: str) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} is true or false")
     return value
+
+
+def _file(params: dict[str, Any]) -> dict[str, Any]:
+    what, form, mode, swapped = (params.get(name) for name in ("what", "format", "mode", "swapped"))
+    if not isinstance(what, str) or what not in _FILES:
+        raise InputError(f"there is no file of {str(what)[:80]!r}; expected one of {', '.join(_FILES)}")
+    if form not in _FILES[what]:
+        raise InputError(f"a file of {what} is one of {', '.join(_FILES[what])}, not {str(form)[:80]!r}")
+    if mode is not None and mode not in MODES.get(what, ()):
+        raise InputError(f"{what} cannot be shown as {str(mode)[:80]!r}")
+    if swapped not in (None, True, False):
+        raise InputError("swapped is true or false")
+    return {"what": what, "form": form, "mode": mode, "swapped": bool(swapped)}
 
 
 def _op(value: Any) -> str:

@@ -43,7 +43,9 @@ class Results(Mapping[str, Any]):
         return f"<results: {', '.join(self) or 'none yet'}>"
 
 
-def curves(controller: Controller, feature: str, output: str, selection: Selection) -> dict[str, Callable[[], Any]]:
+def curves(
+    controller: Controller, feature: str, output: str, selection: Selection | None
+) -> dict[str, Callable[[], Any]]:
     """Return how to make the curves of a feature: of all rows, and of the selected ones and the rest where they are cached.
 
     Nothing is computed for a feature out of focus: of one that has no curves yet there is nothing.

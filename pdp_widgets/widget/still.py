@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from .pdp_widget import PDPWidget
 
-__all__ = ["DRAWN", "check", "fallback", "save", "scene"]
+__all__ = ["DRAWN", "MODES", "Seen", "check", "fallback", "listed", "look", "require", "scene"]
 
 Seen = dict[str, Any]
 """The widget's traits by name."""
@@ -41,34 +41,87 @@ _MEASURES = {
 """What features may be sorted by, as a column and in words; else PD importance."""
 
 
-def scene(widget: PDPWidget, what: str, *, ice: bool = True) -> Scene:
+def look(widget: PDPWidget) -> Seen:
+    """Return what the widget shows now: pictures are replaced, never changed, so this stays as it is."""
+    return {name: getattr(widget, name) for name in STATE}
+
+
+def scene(seen: Seen, what: str, *, ice: bool = True, mode: str | None = None, swapped: bool = False) -> Scene:
     """Return the picture of the curves or of a panel.
 
     Parameters
     ----------
-    widget : PDPWidget
+    seen : Seen
+        What the widget shows.
     what : str
         One of ``DRAWN``.
     ice : bool
         Draw single rows if the page does.
+    mode : str, optional
+        One of ``MODES[what]``: what to show instead of the partial dependence of all rows, of one output.
+    swapped : bool
+        Draw the heatmap's first feature upwards.
 
     Raises
     ------
     InputError
         When it is not computed (yet).
     """
-    seen = {name: getattr(widget, name) for name in STATE}
+    require(seen, what)
     if what == "curves":
-        return _curves(seen, ice)
-    wire = seen[f"_{what}"]
+        return _curves(seen, ice, mode)
+    return _heatmap(seen, mode, swapped) if what == "heatmap" else DRAWN[what](seen)
+
+
+def require(seen: Seen, what: str) -> None:
+    """Make sure that there is something to draw, of what is in focus now.
+
+    Raises
+    ------
+    InputError
+        With why there is not.
+    """
+    if what == "curves":
+        wire = seen["_curve"]
+        if not wire or wire["feature"] != seen["feature"] or wire["error"]:
+            raise InputError((wire and wire["error"]) or "the curve is not computed yet; widget.wait() waits for it")
+        wanted = ("ale",) if seen["effect"] == "ale" else ("groups",) if seen["by"] else ()
+        effects = seen["_effects"]
+        here = (effects.get("feature"), effects.get("output")) == (wire["feature"], wire["output"])
+        done = effects.get("status", {}).get("state") == "done"
+        if not wanted or (here and (done or all(effects[name] is not None for name in wanted))):
+            return
+        name, needed = "effects", f"the curves {'of ALE' if seen['effect'] == 'ale' else 'by ' + seen['by']}"
+    else:
+        name, needed = what, f"the picture of {what!r}"
+    wire = seen[f"_{name}"]
+    if what == "importance" and listed(seen) is not None:
+        return
     status = wire.get("status", {})
-    if set(wire) <= {"status"} or status.get("state") in ("ask", "failed"):
+    empty, state = set(wire) <= {"status"}, status.get("state")
+    if state == "running" and (empty or status["stale"] or what == "curves"):
+        raise InputError(f"{needed} is still being computed; widget.wait() waits for it")
+    if empty or what == "curves" or status["stale"] or state in ("ask", "failed"):
         why = (
             status.get("message")
+            or {"stopped": "it was stopped, and resume goes on", "idle": "the page does not show it (yet)"}.get(
+                state or "idle"
+            )
             or f"it asks the model about {status.get('cost', 0):,} rows, which a click on the page allows"
         )
-        raise InputError(f"the picture of {what!r} is not computed: {why}")
-    return DRAWN[what](seen)
+        raise InputError(f"{needed} is not computed: {why}")
+
+
+def listed(seen: Seen) -> dict[str, Any] | None:
+    """Return what the list of features says by itself: measures by name; None before it does, and where it is sorted by others."""
+    rows = seen["_overview"].get("features", ())
+    if seen["sort_by"] not in ("importance", "heterogeneity", "name", "order"):
+        return None
+    if not any(row["importance"] is not None for row in rows):
+        return None
+    columns = {"pd_importance": "importance", "heterogeneity": "heterogeneity"}
+    numbers = {name: np.array([row[key] for row in rows], dtype=float) for name, key in columns.items()}
+    return {"features": [row["name"] for row in rows], "n": min(row["rows"] for row in rows), **numbers}
 
 
 def fallback(widget: PDPWidget) -> dict[str, Any]:
@@ -76,25 +129,14 @@ def fallback(widget: PDPWidget) -> dict[str, Any]:
 
     Averages and counts only: a notebook is shared more easily than one thinks of its rows.
     """
-    picture = scene(widget, "curves", ice=False)
+    picture = scene(look(widget), "curves", ice=False)
     pictures: dict[str, Any] = {"image/svg+xml": picture.to_svg()}
     if can_paint():
         pictures["image/png"] = to_png(picture, 1)
     return pictures
 
 
-def save(widget: PDPWidget, path: str | Path, what: str, scale: int) -> Path:
-    """Write a picture as a file; see ``PDPWidget.save_image``."""
-    target = Path(path)
-    picture = scene(widget, what)
-    if target.suffix.lower() == ".svg":
-        target.write_text(picture.to_svg(), encoding="utf-8")
-    else:
-        target.write_bytes(to_png(picture, scale))
-    return target
-
-
-def check(path: str | Path, what: str) -> None:
+def check(path: str | Path, what: str, mode: str | None = None) -> None:
     """Complain of a picture that there is not, before anything is computed for it.
 
     Raises
@@ -107,6 +149,9 @@ def check(path: str | Path, what: str) -> None:
     if what not in DRAWN:
         known = f"one of {', '.join(DRAWN)}: what is drawn without a browser"
         raise InputError(f"there is no picture of {what!r}; expected {known}")
+    if mode is not None and mode not in MODES.get(what, ()):
+        known = " or ".join(map(repr, MODES.get(what, ()))) or "nothing else"
+        raise InputError(f"mode={mode!r}; {what} can be drawn as {known}")
     ending = Path(path).suffix.lower()
     if ending not in (".svg", ".png"):
         raise InputError(
@@ -116,12 +161,10 @@ def check(path: str | Path, what: str) -> None:
         require_painter()
 
 
-def _curves(seen: Seen, ice: bool = True) -> Scene:
+def _curves(seen: Seen, ice: bool = True, mode: str | None = None) -> Scene:
     wire, split = seen["_curve"], seen["_split"]
-    if not wire or wire["feature"] != seen["feature"] or wire["error"]:
-        raise InputError((wire and wire["error"]) or "the curve is not computed yet; widget.wait() waits for it")
     grid = _Points(wire)
-    lines, x = _lines(seen, grid, split)
+    lines, x = _lines(seen, grid, split) if mode is None else _classes(seen, grid)
     own = seen["_ice"] if ice and seen["show_ice"] and seen["effect"] == "pd" and not seen["by"] else None
     individual = None
     if own and (own["feature"], own["output"]) == (wire["feature"], wire["output"]):
@@ -129,13 +172,14 @@ def _curves(seen: Seen, ice: bool = True) -> Scene:
         individual = grid.shaped(seen, rows[:, grid.order])
     edges = wire["hist"]["edges"]
     on_axis = axis(wire["feature"], wire["kind"], x, grid.labels)
-    label = in_words(seen["_info"]["scale"], [wire["output"]])
+    label = in_words(seen["_info"]["scale"], [wire["output"]]) if mode is None else seen["_info"]["scale"]
     if seen["derivative"] and grid.slopes:
         label = f"slope of the {label}"
         on_axis = axis(wire["feature"], wire["kind"], (x[1:] + x[:-1]) / 2, grid.labels)
     elif seen["centered"]:
         label = f"change of the {label}"
-    kind = "accumulated local effect" if seen["effect"] == "ale" else "partial dependence"
+    ale = mode is None and seen["effect"] == "ale" and seen["_effects"]["ale"] is not None
+    kind = "accumulated local effect" if ale else "partial dependence"
     title = f"{seen['_info']['model']}: {kind} on {wire['feature']}"
     figure = Curves(on_axis, label, tuple(lines), title, individual, wire["feature"])
     counts = unpack(wire["hist"]["counts"])
@@ -209,6 +253,17 @@ def _others(seen: Seen, grid: _Points, effects: dict[str, Any]) -> list[Any]:
     return [(f"{one['name']}{note}", colour_of(one["hue"]), *_own(grid, one)) for one in shown]
 
 
+def _classes(seen: Seen, grid: _Points) -> tuple[list[Series], np.ndarray]:
+    """Return the curves of all outputs."""
+    effects, wire = seen["_effects"], seen["_curve"]
+    found = effects.get("outputs") if effects.get("feature") == wire["feature"] else None
+    if found is None:
+        raise InputError("there are no curves of all outputs: they are shown of 3 to 8 classes, once they are computed")
+    averages = unpack(found["averages"])[:, grid.order]
+    named = enumerate(zip(found["names"], averages, strict=True))
+    return [Series(grid.shaped(seen, average), name, **colour_of(k)) for k, (name, average) in named], grid.x
+
+
 def _own(grid: _Points, one: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return the places and values of a curve that may have places of its own."""
     values = unpack(one["values"]).astype(float)
@@ -236,22 +291,32 @@ def _on_one_axis(seen: Seen, grid: _Points, curves: list[Any]) -> tuple[list[Ser
 
 def _importance(seen: Seen) -> Scene:
     wire = seen["_importance"]
+    title = f"{seen['_info']['model']}: importance"
+    if seen["sort_by"] == "rulefit" and "weight" in seen["_rules"]:
+        names = [feature["name"] for feature in seen["_info"]["features"]]
+        return _weights(seen["_rules"], names, title, _notes(seen, seen["_rules"]["rows"], chosen=False))
     measure, words = _MEASURES.get(seen["sort_by"], ("pd_importance", "PD importance"))
-    values = unpack(wire["all"][measure])
-    if not np.isfinite(values).any():
-        measure, words = "pd_importance", "PD importance"
-        values = unpack(wire["all"][measure])
-    stderr = wire["all"].get(f"{measure}_stderr")
+    own = listed(seen)
+    if own is not None:
+        values, stderr, features, n = own[measure], None, own["features"], own["n"]
+    else:
+        known, features, n = wire["all"], wire["features"], wire["n"]
+        if not np.isfinite(unpack(known[measure])).any():
+            measure, words = "pd_importance", "PD importance"
+        values, stderr = unpack(known[measure]), known.get(f"{measure}_stderr")
     order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")[:_MOST_BARS]
-    names = tuple(wire["features"][k] for k in order)
-    figure = Bars(
-        names,
-        values[order],
-        words,
-        f"{seen['_info']['model']}: importance",
-        None if stderr is None else unpack(stderr)[order],
-    )
-    return still(figure, notes=_notes(seen, wire["n"], chosen=False))
+    whiskers = None if stderr is None else unpack(stderr)[order]
+    figure = Bars(tuple(features[k] for k in order), values[order], words, title, whiskers)
+    return still(figure, notes=_notes(seen, n, chosen=False))
+
+
+def _weights(rules: dict[str, Any], features: list[str], title: str, notes: list[str]) -> Scene:
+    """Return how much the terms of the rules weigh that a feature is in; several columns may belong to one feature."""
+    weight = unpack(rules["weight"]).astype(float)
+    of = np.array(rules["focus"], dtype=object)
+    values = np.array([weight[of == name].sum() for name in features])
+    order = np.argsort(-values, kind="stable")[:_MOST_BARS]
+    return still(Bars(tuple(features[k] for k in order), values[order], "weight in the rules", title), notes=notes)
 
 
 def _interactions(seen: Seen) -> Scene:
@@ -266,9 +331,9 @@ def _interactions(seen: Seen) -> Scene:
     return still(figure, notes=_notes(seen, wire["rows"], chosen=False))
 
 
-def _heatmap(seen: Seen) -> Scene:
+def _heatmap(seen: Seen, mode: str | None = None, swapped: bool = False) -> Scene:
     wire = seen["_heatmap"]
-    average = unpack(wire["average"])
+    values, words = _surface(wire, mode)
     sides, order = [], []
     for name in ("a", "b"):
         side = wire[name]
@@ -280,9 +345,34 @@ def _heatmap(seen: Seen) -> Scene:
         labels = [side["labels"][k] for k in keep] if side["labels"] else []
         sides.append(axis(side["feature"], side["kind"], x[keep], labels))
     label = in_words(seen["_info"]["scale"], [wire["output"]])
-    title = f"{seen['_info']['model']}: partial dependence on {wire['first']} and {wire['second']}"
-    surface = Surface(sides[0], sides[1], label, average[np.ix_(*order)], title)
-    return still(surface, notes=_notes(seen, wire["rows"], chosen=False), size=(640, 460))
+    values = values[np.ix_(*order)]
+    names = [wire["first"], wire["second"]]
+    if swapped:
+        sides, values, names = sides[::-1], values.T, names[::-1]
+    title = f"{seen['_info']['model']}: {words} {names[0]} and {names[1]}"
+    surface = Surface(sides[0], sides[1], label, values, title, diverging=mode in ("difference", "interaction"))
+    chosen = mode in ("selection", "difference")
+    return still(surface, notes=_notes(seen, wire["rows"], chosen=chosen), size=(640, 460))
+
+
+def _surface(wire: dict[str, Any], mode: str | None) -> tuple[np.ndarray, str]:
+    """Return what a heatmap shows, and in words what that is."""
+    average = unpack(wire["average"])
+    if mode is None:
+        return average, "partial dependence on"
+    if mode == "interaction":
+        if wire["main_a"] is None or wire["mean"] is None:
+            raise InputError("the interaction is still being computed; widget.wait() waits for it")
+        return average - unpack(wire["main_a"])[:, None] - unpack(wire["main_b"]) + wire["mean"], "interaction of"
+    needed = ("selection",) if mode == "selection" else ("selection", "rest")
+    if any(wire[name] is None for name in needed):
+        raise InputError(
+            f"there is no heatmap of the {mode}: no rows are selected, or none (or all) of those it stands on"
+        )
+    selected = unpack(wire["selection"])
+    if mode == "selection":
+        return selected, "partial dependence of the selected rows on"
+    return selected - unpack(wire["rest"]), "partial dependence, selected minus others, on"
 
 
 def _rules(seen: Seen) -> Scene:
@@ -300,6 +390,9 @@ DRAWN: dict[str, Callable[[Seen], Scene]] = {
     "curves": _curves, "importance": _importance, "interactions": _interactions, "heatmap": _heatmap, "rules": _rules,
 }  # fmt: skip
 """What can be drawn, by name."""
+
+MODES = {"curves": ("classes",), "heatmap": ("selection", "difference", "interaction")}
+"""What else can be drawn of it: what is switched on the page alone."""
 
 
 def _notes(seen: Seen, rows: int, *, chosen: bool = True) -> list[str]:

@@ -8,7 +8,7 @@ hints on how far the curve can be trusted. Which rows form groups is the busines
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,9 +25,11 @@ from .groups import MOST_GROUPS, Group, groups_of
 from .panel import Panel, View
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
-    from pdp_widgets.explain import Explainer
+    import pandas as pd
+
+    from pdp_widgets.explain import Explainer, PartialDependence
     from pdp_widgets.explain.ale import ALE
     from pdp_widgets.explain.residuals import ObservedOutcome
     from pdp_widgets.explain.trust_result import Trust
@@ -132,6 +134,51 @@ class EffectsPanel(Panel):
         if self._layered and ice.complete:
             picture["outputs"] = {"names": list(self.explainer.outputs), "averages": pack(ice.result().average)}
 
+    # ---- as tables -----------------------------------------------------------------------
+
+    def tables(self, view: View, picture: dict[str, Any]) -> dict[str, pd.DataFrame]:
+        """Return ALE of all rows and of both sides of the selection; of groups see ``grouped``."""
+        if picture["ale"] is None:
+            return {}
+        selected = view.selection_id
+        parts = {"all": "", "selection": selected, "rest": -selected}
+        known = {name: self._known.get(("ale", view.feature, which)) for name, which in parts.items()}
+        frames = {name: one.frame for name, one in known.items() if one is not None and one.frame is not None}
+        return {name: _of_output(frame, view.output) for name, frame in frames.items()}
+
+    def grouped(
+        self, view: View, shaped: Callable[[PartialDependence], PartialDependence]
+    ) -> list[tuple[str, int, pd.DataFrame]]:
+        """Return each group's name, how many rows it has, and its curve as a table; ``shaped`` says how it is drawn.
+
+        Raises
+        ------
+        InputError
+            When a curve is not there.
+        """
+        selection = _selected(view)
+        shared = self.explainer.ice(view.feature, keep=view.sample)
+        found = []
+        groups, _ = _marked(view) if view.marked else groups_of(self.explainer, view.by)
+        for group in groups:
+            rows = group.mask if selection is None else group.mask & selection.mask
+            if not rows.any():
+                continue
+            if view.effect == "ale":
+                which = (view.by, group if view.marked else group.condition, 0 if selection is None else selection.id)
+                known = self._known.get(("ale", view.feature, which))
+                frame = None if known is None or known.frame is None else _of_output(known.frame, view.output)
+            else:
+                own = shared.values is None
+                ice = self.explainer.ice(view.feature, rows=rows) if own else shared
+                frame = (
+                    shaped(ice.result(None if own else rows).output(view.output)).to_frame() if ice.complete else None
+                )
+            if frame is None:
+                raise InputError(f"the curves by {view.by} are still being computed; widget.wait() waits for them")
+            found.append((group.label, int(np.count_nonzero(rows)), frame))
+        return found
+
     # ---- ALE -----------------------------------------------------------------------------
 
     def _show_ale(self, view: View, picture: dict[str, Any], selected: Any) -> Iterator[dict[str, Any] | None]:
@@ -167,8 +214,9 @@ class EffectsPanel(Panel):
                 found = _lifted(explainer, self.explainer.grid(feature).labels, result)
                 if not result.complete:
                     yield found
+            assert found is not None
+            found = replace(found, frame=result.to_frame())
             self._keep(key, found)
-        assert found is not None
         yield found
 
     # ---- other models --------------------------------------------------------------------
@@ -353,6 +401,8 @@ class _Ale:
     x: np.ndarray
     values: np.ndarray
     n: int
+    frame: pd.DataFrame | None = None
+    """The result as a table, of all outputs."""
 
     def wire(self, k: int) -> dict[str, Any]:
         return {"x": pack(self.x), "values": pack(self.values[k]), "n": self.n}
@@ -410,6 +460,11 @@ def _lifted(explainer: Explainer, levels: Sequence[str], result: ALE) -> _Ale:
     if result.kinds[0] == "category":
         x, values = _on_levels(list(levels), result.grid_labels[0], values)
     return _Ale(x, values, len(result.rows))
+
+
+def _of_output(frame: pd.DataFrame, output: str) -> pd.DataFrame:
+    """Return the rows of one output; the column of outputs is the first one, whatever it is called."""
+    return frame[frame.iloc[:, 0] == output].reset_index(drop=True)
 
 
 def _hints(found: Trust, view: View) -> list[dict[str, Any]]:

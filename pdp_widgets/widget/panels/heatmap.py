@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdp_widgets.widget.picture import Axis, means
-from pdp_widgets.widget.wire import pack, scalar
+from pdp_widgets.widget.wire import pack, scalar, unpack
 
 from .panel import Panel, View
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
+
+    import pandas as pd
 
     from pdp_widgets.explain import Explainer, Ice, PartialDependence
     from pdp_widgets.explain.interaction_result import Interaction
@@ -170,6 +172,19 @@ class HeatmapPanel(Panel):
         if fine.interaction is None and self.free and self.explainer.source.method.sums() is not None:
             self._interactions[pair] = fine.interaction = self.explainer.interaction(*pair)
             yield self._picture(view, fine, pair)
+
+    def tables(self, view: View, picture: dict[str, Any]) -> dict[str, pd.DataFrame]:
+        """Return the surface of all rows, and those of the selection and the rest where there are such."""
+        result = self.result(view)
+        if result is None:
+            return {}
+        tables = {"all": result.to_frame()}
+        # Of a part of the rows it is known how far it may be off only where all of them are in.
+        stderr = np.full_like(result.stderr, 0.0 if picture["exact"] else np.nan)
+        for name in ("selection", "rest"):
+            if picture[name] is not None:
+                tables[name] = replace(result, average=unpack(picture[name])[None], stderr=stderr).to_frame()
+        return tables
 
     # ---- computing -----------------------------------------------------------------------
 

@@ -12,9 +12,13 @@ from .panel import Panel, View
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
+    import pandas as pd
+
     from pdp_widgets.explain.importance_result import Importance
 
 __all__ = ["ImportancePanel"]
+
+_KEPT = 12  # as many as the board keeps pictures
 
 _MEASURES = {
     "pd_importance": None,
@@ -37,6 +41,8 @@ class ImportancePanel(Panel):
         self._whole: Importance | None = None
         self._grown: Importance | None = None
         self._cost: ImportanceCost | None = None
+        self._selected: dict[int, pd.DataFrame] = {}
+        """Tables of the last selections, by their ids."""
 
     def key(self, view: View) -> Hashable:
         """Return the output and the selection."""
@@ -66,12 +72,22 @@ class ImportancePanel(Panel):
         yield self._picture(view, self._whole, None)
         if view.selection is not None and view.selection.mask.any():
             for grown in iter_importance(view.explainer, subgroup=view.selection):
+                kept = list(self._selected.items())[-_KEPT:]
+                self._selected = {**dict(kept), view.selection_id: grown.to_frame()}
                 yield self._picture(view, self._whole, grown)
 
     def result(self, view: View) -> Importance | None:
         """Return the table of all rows as far as it is known, for the output in focus."""
         found = self._whole or self._grown
         return None if found is None else found.output(view.output)
+
+    def tables(self, view: View, picture: dict[str, Any]) -> dict[str, pd.DataFrame]:
+        """Return all measures, of all rows and of the selected ones."""
+        tables = super().tables(view, picture)
+        if picture["selection"] is not None and view.selection_id in self._selected:
+            frame = self._selected[view.selection_id]
+            tables["selection"] = frame[frame.output == view.output].reset_index(drop=True)
+        return tables
 
     def _picture(self, view: View, whole: Importance, part: Importance | None) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     import numpy as np
+    import pandas as pd
 
     from pdp_widgets.explain import Explainer
     from pdp_widgets.widget.selection import Selection
@@ -87,6 +88,14 @@ class Panel(ABC):
     def result(self, view: View) -> Any:  # noqa: ARG002
         """Return the newest result object behind the picture; None while nothing is known, and of panels that have none."""
         return None
+
+    def tables(self, view: View, picture: dict[str, Any]) -> dict[str, pd.DataFrame]:  # noqa: ARG002 (for those that show more)
+        """Return the numbers behind a picture, as results give them, by the rows that they are of: "all", "selection", "rest".
+
+        Nothing is computed; empty when the numbers are not known. Called from any thread.
+        """
+        found = self.result(view)
+        return {} if found is None else {"all": found.to_frame()}
 
     @property
     def free(self) -> bool:
