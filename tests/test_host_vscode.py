@@ -99,7 +99,7 @@ def control(browser: Browser, address: str) -> list[str]:
 
 @pytest.mark.parametrize("name", ["page", "policy"])
 def test_a_drag_over_the_histogram_selects_in_python(
-    name: str, browser: Browser, address: str, control: list[str], screenshots: Path
+    name: str, browser: Browser, address: str, control: list[str], screenshots: Path, tmp_path: Path
 ) -> None:
     with browser.new_context(viewport={"width": 1400, "height": 1200}) as context:
         host = Host(context.new_page(), f"{address}/{name}.html")
@@ -120,5 +120,12 @@ def test_a_drag_over_the_histogram_selects_in_python(
             host.page.wait_for_timeout(200)
             assert low <= widget.root.evaluate(brush.BRIGHTNESS) <= high, kind
         host.page.screenshot(path=screenshots / f"vscode-{name}.png")
+        # In VS Code itself the webview catches such links and asks where to save; here the browser does.
+        for item, call in (("svg", "save_image"), ("png", "save_image"), ("csv", "save_table")):
+            with host.page.expect_download() as info:
+                widget.find("download-curves").click()
+                widget.find(f"download-curves-{item}").click()
+            host.ask(f"str(widget.{call}({str(tmp_path / f'f.{item}')!r}))")
+            assert Path(info.value.path()).read_bytes() == (tmp_path / f"f.{item}").read_bytes()
         assert brush.without(host.errors, control) == []
         host.end()

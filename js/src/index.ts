@@ -39,6 +39,8 @@
 //   layout          divider-features|side|height (separators), fold-PANEL, full-PANEL|curves, screen (full screen)
 //   toolbar         model (a select, where there are several), output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
 //                   cancel, status (busy, stopped), nokernel, failed
+//   files           download-curves|importance|interactions|heatmap|rules (buttons) with download-X-png|svg|csv and -says; share (a button)
+//                   with share-python, share-page, share-says and share-text (a text to copy by hand)
 //   messages        toolbar-error, selection-error, ends-error, curve-error, curve-message (a note), page-error, wait,
 //                   spoken, readout, hint; measure (the header's importance or disagreement)
 
@@ -50,6 +52,7 @@ import { messageOf, Store } from "./store";
 import effects from "./styles/effects.css";
 import heatmap from "./styles/heatmap.css";
 import interactions from "./styles/interactions.css";
+import menu from "./styles/menu.css";
 import page from "./styles/page.css";
 import panels from "./styles/panels.css";
 import rules from "./styles/rules.css";
@@ -85,7 +88,7 @@ function show(store: Store, el: HTMLElement, outer?: AbortSignal, parts: string[
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Partial dependence");
   const style = doc.createElement("style");
-  style.textContent = css + effects + panels + interactions + heatmap + rules + page;
+  style.textContent = css + effects + panels + interactions + heatmap + rules + page + menu;
   const body = doc.createElement("div");
   body.className = "pdpw-body";
   root.append(style, body);

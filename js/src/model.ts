@@ -593,12 +593,21 @@ export interface RequestParams {
   row: { of: number; row?: number; label?: string };
   rule: { of: number; term: number; op: Op };
   stability: { of: number; on: boolean };
+  /** A picture or a table of what is on screen, the view as Python text, or the page. */
+  file: { what: string; format: string; mode?: string; swapped?: boolean };
   stop: Record<string, never>;
   resume: Record<string, never>;
   visible: { features: string[] };
 }
 
 export type Method = keyof RequestParams;
+
+/** A file on its way; without bytes the page has to paint it. */
+export interface FileReply {
+  name: string;
+  type: string;
+  bytes?: DataView<ArrayBuffer>;
+}
 
 export interface Reply {
   kind: "reply";

@@ -49,14 +49,15 @@ export class Requests {
     });
   }
 
-  receive(content: unknown): void {
+  receive(content: unknown, buffers?: DataView[]): void {
     const reply = content as Reply | null;
     if (reply?.kind !== "reply") return;
     const pending = this.#pending.get(reply.id);
     if (!pending) return;
     this.#pending.delete(reply.id);
     this.#watch();
-    if (reply.status === "ok") pending.resolve(reply.result);
+    if (reply.status === "ok")
+      pending.resolve(buffers?.length ? { ...(reply.result as object), bytes: buffers[0] } : reply.result);
     else pending.reject(new Error(reply.message || `The kernel could not do "${pending.method}".`));
   }
 

@@ -10,6 +10,7 @@ import { previewSplit } from "./geometry/subset";
 import { LocalKernel } from "./local";
 import {
   type Curve,
+  type FileReply,
   type HostModel,
   type Ice,
   type Info,
@@ -201,7 +202,8 @@ export class Store {
       this.#listen(`change:${name}`, update);
       update();
     }
-    this.#listen("msg:custom", ((content: unknown) => this.#requests.receive(content)) as (...args: never[]) => void);
+    this.#listen("msg:custom", ((content: unknown, buffers?: DataView[]) =>
+      this.#requests.receive(content, buffers)) as (...args: never[]) => void);
     if (record) this.#local = new LocalKernel(this, true);
   }
 
@@ -406,6 +408,13 @@ export class Store {
       if (!this.#disposed) this.say(place, messageOf(error));
       return undefined;
     }
+  }
+
+  /** A file of what is on screen, made by Python; undefined when nobody waits for it any more. */
+  async file(params: RequestParams["file"]): Promise<FileReply | undefined> {
+    const file = await this.#request("file", params);
+    if (file === null) throw new Error("There is no Python to make it: run the cell again.");
+    return file as FileReply | undefined;
   }
 
   /** Takes back the selection's one plain condition on a feature; false if its text cannot be taken apart. */

@@ -167,8 +167,9 @@ window.stub = {
     model.traits.set(name, asViews(value));
     model.trigger(`change:${name}`);
   },
-  reply(id, status = "ok", message = "", index = 0, result = null) {
-    widgets[index].model.trigger("msg:custom", { kind: "reply", id, status, message, result }, []);
+  reply(id, status = "ok", message = "", index = 0, result = null, buffers = []) {
+    const views = buffers.map((b64) => asViews({ b64 }).view);
+    widgets[index].model.trigger("msg:custom", { kind: "reply", id, status, message, result }, views);
   },
   requests(method, index = 0) {
     return widgets[index].model.sent.filter((m) => m.kind === "request" && (!method || m.method === method));

@@ -1,7 +1,12 @@
 // A canvas sized in CSS pixels and drawn at the screen's own resolution.
 
+import { signal } from "@preact/signals-core";
+
+/** Pixels per pixel of the page while a picture is made of the canvases; 0: as many as the screen has. */
+export const detail = signal(0);
+
 export function prepare(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
-  const ratio = canvas.ownerDocument.defaultView?.devicePixelRatio || 1;
+  const ratio = detail.peek() || canvas.ownerDocument.defaultView?.devicePixelRatio || 1;
   const w = Math.max(1, Math.round(width * ratio));
   const h = Math.max(1, Math.round(height * ratio));
   if (canvas.width !== w || canvas.height !== h) {

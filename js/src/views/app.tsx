@@ -8,6 +8,7 @@ import { messageOf, type Store } from "../store";
 import { Curves } from "./curves";
 import { Distribution } from "./distribution";
 import { Divider } from "./divider";
+import { Download } from "./download";
 import { EffectControls, LinesLegend } from "./effects";
 import { Features, useAmounts } from "./features";
 import { Hints, Regions } from "./hints";
@@ -207,6 +208,7 @@ function Focus({ ui, hidden }: { ui: Ui; hidden: boolean }) {
   const waiting = useValue(() => store.waiting.value);
   const wait = useValue(() => waitText(store, wanted, waiting, curve), [wanted, waiting, curve]);
   const steps = useValue(() => ui.steps.value);
+  const classes = useValue(() => ui.classes.value && ui.effects.value?.outputs != null);
   const centered = useValue(() => store.public.centered.value && ui.steps.value === null);
   const info = useValue(() => store.info.value);
   const message = useValue(() => store.messages.value.curve);
@@ -257,6 +259,7 @@ function Focus({ ui, hidden }: { ui: Ui; hidden: boolean }) {
           </span>
         )}
         <span class="pdpw-space" />
+        <Download ui={ui} what="curves" mode={classes ? "classes" : undefined} />
         <Larger ui={ui} name="curves" title="the curves" />
       </div>
       <EffectControls ui={ui} />

@@ -6,6 +6,7 @@ import { type Amount, aboutOf, amounts, longest, MEASURES, measureOf, whyNot } f
 import { extent, union } from "../geometry/scale";
 import type { Condition, FeatureKind, Info, Overview, SortBy } from "../model";
 import { SPARK } from "../model";
+import { Download } from "./download";
 import { useValue } from "./hooks";
 import { Line } from "./panel";
 import { sparkMarks, sparkPath } from "./spark";
@@ -246,27 +247,30 @@ export function Features({ ui, hidden }: { ui: Ui; hidden: boolean }) {
     <div class="pdpw-features" hidden={hidden}>
       <div class="pdpw-head">
         <span class="pdpw-label">Features</span>
-        <label>
-          <span class="pdpw-muted">sort </span>
-          <select
-            data-testid="sort"
-            aria-label="Sort features by"
-            value={sortBy}
-            title={aboutOf(sortBy, picture?.score)}
-            onChange={(event) => {
-              store.set("sort_by", event.currentTarget.value as SortBy);
-            }}
-          >
-            {MEASURES.map(({ by, name, about }) => {
-              const reason = whyNot(by, picture, rules, panels, live);
-              return (
-                <option key={by} value={by} disabled={reason !== "" && by !== sortBy} title={reason || about}>
-                  {name}
-                </option>
-              );
-            })}
-          </select>
-        </label>
+        <span class="pdpw-head-end">
+          <label>
+            <span class="pdpw-muted">sort </span>
+            <select
+              data-testid="sort"
+              aria-label="Sort features by"
+              value={sortBy}
+              title={aboutOf(sortBy, picture?.score)}
+              onChange={(event) => {
+                store.set("sort_by", event.currentTarget.value as SortBy);
+              }}
+            >
+              {MEASURES.map(({ by, name, about }) => {
+                const reason = whyNot(by, picture, rules, panels, live);
+                return (
+                  <option key={by} value={by} disabled={reason !== "" && by !== sortBy} title={reason || about}>
+                    {name}
+                  </option>
+                );
+              })}
+            </select>
+          </label>
+          <Download ui={ui} what="importance" />
+        </span>
       </div>
       {!ofCurves && measure.column && (
         <Line ui={ui} name="importance" status={picture?.status ?? null} filled={sizes.size > 0} />

@@ -26,6 +26,7 @@ export function Heatmap({ ui }: { ui: Ui }) {
   const surface = useValue(() => state.surface.value);
   const heat = useValue(() => state.heat.value);
   const mode = useValue(() => state.mode.value);
+  const swapped = useValue(() => state.swapped.value);
   const host = useValue(() => store.host.value);
   const status = useValue(() => store.pictures.heatmap.value?.status ?? null);
   const features = useValue(() => store.info.value?.features ?? []);
@@ -50,6 +51,8 @@ export function Heatmap({ ui }: { ui: Ui }) {
       title={title}
       about={`${title}: partial dependence on both features`}
       filled={surface !== null || waits}
+      mode={mode === "pd" ? undefined : mode}
+      swapped={surface !== null && swapped === pairOf(surface)}
       controls={<Controls ui={ui} state={state} surface={surface} />}
     >
       {!surface && (

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { count } from "../geometry/format";
 import type { PanelName, Status } from "../model";
+import { Download, type Part } from "./download";
 import { useValue } from "./hooks";
 import { Icon } from "./icons";
 import type { Ui } from "./ui";
@@ -15,12 +16,15 @@ interface PanelProps {
   about?: string;
   /** Whether there is something to draw. */
   filled: boolean;
+  /** What the person has switched on the page alone, for files. */
+  mode?: string;
+  swapped?: boolean;
   /** Beside the title. */
   controls?: ComponentChildren;
   children?: ComponentChildren;
 }
 
-export function Panel({ ui, name, title, about, filled, controls, children }: PanelProps) {
+export function Panel({ ui, name, title, about, filled, mode, swapped, controls, children }: PanelProps) {
   const status = useValue(() => ui.store.pictures[name].value?.status ?? null);
   const folded = useValue(() => ui.folded.value.has(name) && ui.full.value !== name);
   return (
@@ -46,6 +50,7 @@ export function Panel({ ui, name, title, about, filled, controls, children }: Pa
         </h3>
         <span class="pdpw-head-end">
           {!folded && controls}
+          {!folded && <Download ui={ui} what={name as Part} mode={mode} swapped={swapped} />}
           <Larger ui={ui} name={name} title={title} />
         </span>
       </div>

@@ -198,7 +198,7 @@ function Copy({ state, p }: { state: RulesState; p: Picture }) {
 }
 
 /** Hands a text to the clipboard; a page that is not served safely has only the old way. */
-async function toClipboard(node: HTMLElement, text: string): Promise<boolean> {
+export async function toClipboard(node: HTMLElement, text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;

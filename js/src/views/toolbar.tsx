@@ -4,6 +4,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { count, fmt } from "../geometry/format";
 import type { Curve, Info, Progress } from "../model";
 import { Combobox } from "./combobox";
+import { Share } from "./download";
 import { scoped, useValue } from "./hooks";
 import { Icon } from "./icons";
 import { Questions } from "./questions";
@@ -173,6 +174,7 @@ export function Toolbar({ ui }: { ui: Ui }) {
         <span class="pdpw-space" />
         <Questions ui={ui} />
         <Model ui={ui} />
+        <Share ui={ui} />
         <Screen ui={ui} />
       </div>
       <div

@@ -3,7 +3,7 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import { partsOf } from "../brush";
 import type { Rect } from "../draw/curves";
-import { measurer } from "../draw/layers";
+import { detail, measurer } from "../draw/layers";
 import { type Beside, makeScene, rowsToDraw, type Scene, Sticky, yExtent } from "../draw/scene";
 import type { Question } from "../geometry/answers";
 import { overlaysOf } from "../geometry/overlays";
@@ -78,6 +78,7 @@ export class Ui {
     this.colours = computed(() => {
       root.dataset.theme = this.scheme.value;
       root.dataset.size = size.value;
+      detail.value; // new colours, new paint
       this.width.value; // fonts may have come with the first layout
       return palette(root);
     });
