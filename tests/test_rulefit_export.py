@@ -402,3 +402,33 @@ def test_html_shows_names_as_they_are(kind):
     labels = {term.label for term in rules.terms if not isinstance(term, Linear)}
     assert len(labels & set(reader.cells)) >= 10
     assert "more: to_frame()" in page and not re.search(r"<b>|DROP TABLE t; -- <", page)
+
+
+def test_sqlite_compares_large_whole_numbers_as_the_rules_do():
+    large = 2**53
+    X = pd.DataFrame({"n": [large - 1, large, large + 1, large + 2, -large - 1, 3]})
+    bound = float(large)
+    rules = RuleSet(
+        [
+            Rule((Range("n", low=bound, low_closed=False),)),
+            Rule((Range("n", high=-bound),)),
+            Rule((Levels("n", (bound,), kind="number"),)),
+        ],
+        [1.0, 10.0, 100.0],
+        0.0,
+    )
+    expected = rules.predict(X)
+    assert expected[0].tolist() == [0.0, 100.0, 100.0, 1.0, 10.0, 0.0]
+    np.testing.assert_array_equal(in_sqlite(rules, X), expected)
+    np.testing.assert_array_equal(in_duckdb(rules, X), expected)
+
+
+def test_a_class_without_a_name_has_one_in_sql():
+    X = pd.DataFrame({"x": [0.0, 1.0, 2.0]})
+    rules = RuleSet([Rule.of("x > 0.5", X)], [1.0], 0.25, link="logit", classes=["", "b"])
+    connection = sqlite3.connect(":memory:")
+    X.to_sql("t", connection)
+    answer = pd.read_sql_query(rules.to_sql("t", dialect="sqlite"), connection)
+    connection.close()
+    assert answer.columns.tolist() == ["(empty)", "b"]
+    np.testing.assert_allclose(answer.to_numpy().T, rules.predict(X))

@@ -291,3 +291,15 @@ def test_intercept_alone():
 def test_names_are_data():
     X = odd_table(50)
     assert Rule.of(odd_rules(X).terms[14].text, X).features == ('quo"ted', HOSTILE)
+
+
+@pytest.mark.parametrize(("link", "classes"), [("logit", ["no", "yes"]), ("ovr", ["a", "b", "c"])])
+def test_the_table_of_a_classifier_asks_for_its_link(link, classes):
+    X = pd.DataFrame({"x": [0.0, 1.0, 2.0]})
+    o = 1 if link == "logit" else 3
+    rules = RuleSet([Rule.of("x > 0.5", X)], np.ones((o, 1)), np.zeros(o), link=link, classes=classes)
+    frame = through_csv(rules.to_frame())
+    with pytest.raises(InputError, match=f"link='{link}' and classes=model.classes_"):
+        RuleSet.from_frame(frame)
+    np.testing.assert_allclose(RuleSet.from_frame(frame, link=link, classes=classes).predict(X), rules.predict(X))
+    np.testing.assert_allclose(RuleSet.from_frame(frame, link="identity").predict(X), rules.decision(X))

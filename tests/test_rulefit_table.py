@@ -2,6 +2,7 @@
 
 import datetime as dt
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from pdp_widgets import Explainer, RuleFitRegressor
 from pdp_widgets.inputs import FeatureTable, InputError
 from pdp_widgets.inputs.conditions import Levels
 from pdp_widgets.rulefit.table import Ranks, Table
@@ -172,3 +174,39 @@ def test_ranks_are_places_among_the_distinct_values():
 def test_it_pickles(frame):
     table = Table.of(frame)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).encode(frame), table.encode(frame))
+
+
+MIXED = {
+    "numbers, flags and texts": [1, "1", True],
+    "numpy's and Python's": [np.int64(1), 2.5, "1", np.bool_(False)],
+    "pairs": [(1, 2), "a", 3],
+    "dates and texts": [pd.Timestamp("2024-01-01"), "2024-01-01", "b"],
+    "bytes and texts": [b"a", "a", None],
+}
+
+
+@pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
+def test_rows_of_a_mixed_column_are_predicted_alone_as_together(values):
+    rng = np.random.default_rng(0)
+    n = 240
+    column = np.empty(n, dtype=object)
+    column[:] = [values[k % len(values)] for k in range(n)]
+    X = pd.DataFrame({"m": pd.Series(column, dtype=object), "x": rng.normal(size=n)})
+    y = np.arange(n) % len(values) * 2.0 + X["x"]
+    model = RuleFitRegressor(max_rules=40, cv=2, random_state=0).fit(X, y)
+    together = model.predict(X)
+    assert np.corrcoef(together, y)[0, 1] > 0.5  # conditions take True for 1
+    for k in range(12):
+        one = X.iloc[[k]]
+        for given in (one, one.infer_objects(), one.reset_index(drop=True)):
+            np.testing.assert_allclose(model.predict(given), together[[k]])
+    for level in range(len(values)):
+        np.testing.assert_allclose(model.predict(X[level :: len(values)]), together[level :: len(values)])
+    curve = Explainer(model, X).partial_dependence("m", progress=False)
+    assert np.isfinite(curve.average).all()
+
+
+def test_levels_that_conditions_write_alike_are_refused():
+    X = pd.DataFrame({"m": pd.Series([Decimal(1), "1", 2] * 20, dtype=object)})
+    with pytest.raises(InputError, match=r"Decimal\('1'\) and '1', which conditions cannot tell apart"):
+        RuleFitRegressor().fit(X, np.arange(60.0))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DIALECTS = ("standard", "sqlite", "duckdb")
 
+_EXACT = 2.0**53  # above it not every whole number is one of double precision
 _WIDTH = 50  # summands between a pair of parentheses: databases limit how deep an expression may be
 
 
@@ -44,7 +45,8 @@ def to_sql(rules: RuleSet, table: str | Sequence[str], *, dialect: str = "standa
     Returns
     -------
     str
-        Its columns are ``keep`` and then ``rules.predicted``: the prediction, or the probability of each class.
+        Its columns are ``keep`` and then ``rules.predicted``: the prediction, or the probability of each class (of the class "", which
+        would be no name, "(empty)").
 
     Raises
     ------
@@ -65,24 +67,25 @@ def to_sql(rules: RuleSet, table: str | Sequence[str], *, dialect: str = "standa
     if dialect not in DIALECTS:
         raise unknown_name("dialect", dialect, DIALECTS, "a dialect of SQL that is known here")
     keep = [keep] if isinstance(keep, str) else list(keep)
-    taken = {name.casefold() for name in (*keep, *rules.predicted)}
-    if len(taken) < len(keep) + len(rules.predicted):
-        raise InputError(f"columns of the answer share a name: {', '.join(map(repr, (*keep, *rules.predicted)))}")
+    predicted = tuple(name or "(empty)" for name in rules.predicted)
+    taken = {name.casefold() for name in (*keep, *predicted)}
+    if len(taken) < len(keep) + len(predicted):
+        raise InputError(f"columns of the answer share a name: {', '.join(map(repr, (*keep, *predicted)))}")
     writer = _Writer(dialect)
     sums = [writer.sum(rules, o) for o in range(rules.n_outputs)]
     source = _from(rules, table, dialect, keep)
     if rules.link == "identity":
-        return _select(keep, sums, rules.outputs, source)
+        return _select(keep, sums, predicted, source)
     far = "-CASE WHEN {0} < -7E2 THEN -7E2 WHEN {0} > 7E2 THEN 7E2 ELSE {0} END"
     values = _free("value", rules.n_outputs, taken)
     inner = _nested(_select(keep, sums, values, source), "decision")
     one = [f"1E0 / (1E0 + EXP({far.format(_name(value))}))" for value in values]
     if rules.link == "logit":
-        return _select(keep, [f"1E0 - {one[0]}", one[0]], rules.predicted, inner)
+        return _select(keep, [f"1E0 - {one[0]}", one[0]], predicted, inner)
     shares = _free("share", rules.n_outputs, taken)
     inner = _nested(_select(keep, one, shares, inner), "each")
     total = _sum([_name(share) for share in shares])
-    return _select(keep, [f"{_name(share)} / ({total})" for share in shares], rules.predicted, inner)
+    return _select(keep, [f"{_name(share)} / ({total})" for share in shares], predicted, inner)
 
 
 class _Writer:
@@ -125,7 +128,7 @@ class _Writer:
         return f"({test} OR {name} IS NULL)" if condition.missing else test
 
     def range(self, condition: Range) -> str:
-        x = self.compared(condition.feature, condition.kind)
+        x = self.compared(condition.feature, condition.kind, condition.low, condition.high)
         low, high = (
             None if bound is None else self.bound(bound, condition.kind) for bound in (condition.low, condition.high)
         )
@@ -157,13 +160,17 @@ class _Writer:
                 )
             listed = ", ".join(_level(_plain(level)) for level in present)
         else:
-            x = self.compared(condition.feature, kind)
+            x = self.compared(condition.feature, kind, *present)
             listed = ", ".join(self.bound(level, kind) for level in present)
         test = f"{x} {'NOT IN' if condition.negate else 'IN'} ({listed})"
         return f"({test} OR {name} IS NULL)" if null else test
 
-    def compared(self, feature: str, kind: str) -> str:
-        """Return the value that stands in comparisons."""
+    def compared(self, feature: str, kind: str, *bounds: float | None) -> str:
+        """Return the value that stands in comparisons with some bounds."""
+        far = any(bound is not None and abs(bound) >= _EXACT for bound in bounds)
+        if kind == "number" and far and self.dialect == "sqlite":
+            # SQLite compares whole numbers with others exactly; here all are double precision.
+            return f"CAST({_name(feature)} AS REAL)"
         if kind in ("datetime", "instant"):
             return f"strftime('%Y-%m-%d %H:%M:%f', {_name(feature)})" if self.dialect == "sqlite" else _name(feature)
         return self.value(feature, kind)

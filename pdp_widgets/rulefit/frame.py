@@ -79,7 +79,7 @@ def _block(rules: RuleSet, o: int) -> pd.DataFrame:
 def from_frame(
     frame: pd.DataFrame,
     *,
-    link: Link,
+    link: Link | None,
     classes: Sequence[Any] | None,
     outputs: Sequence[str] | None,
     intercept: float | None,
@@ -93,6 +93,14 @@ def from_frame(
     table = X if X is None or isinstance(X, FeatureTable) else FeatureTable(X)
     records = [{str(name): value for name, value in record.items()} for record in frame.to_dict("records")]
     blocks = _split(records, intercept)
+    if link is None:
+        if "odds_ratio" in frame.columns:
+            how = "link='logit'" if len(blocks) == 1 else "link='ovr'"
+            raise InputError(
+                f"the table is that of a classifier (it has odds ratios) and does not name its classes: pass {how} and "
+                "classes=model.classes_, or link='identity' to predict the log-odds themselves"
+            )
+        link = "identity"
     terms: dict[Hashable, Term] = {}
     found: list[dict[Hashable, dict[str, Any]]] = []
     for _, rows in blocks:

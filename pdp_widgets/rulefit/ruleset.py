@@ -234,7 +234,7 @@ class RuleSet(Tabular, Drawable):
         cls,
         frame: pd.DataFrame,
         *,
-        link: Link = "identity",
+        link: Link | None = None,
         classes: Sequence[Any] | None = None,
         outputs: Sequence[str] | None = None,
         intercept: float | None = None,
@@ -248,7 +248,7 @@ class RuleSet(Tabular, Drawable):
         frame : pandas.DataFrame
             What ``to_frame`` returns, or rules from elsewhere: at least ``text`` and ``coefficient``, and X.
         link, classes, outputs, feature_names
-            As for ``RuleSet``; the table does not tell them.
+            As for ``RuleSet``; the table does not tell them. That of a classifier (with odds ratios) needs its link.
         intercept : float, optional
             Where the table has neither a row nor a column of that name.
         X : table, optional
@@ -257,7 +257,7 @@ class RuleSet(Tabular, Drawable):
         Raises
         ------
         InputError
-            When columns are missing, or a text cannot be read.
+            When columns are missing, a text cannot be read, or the link of a classifier is not given.
         """
         from .frame import from_frame
 

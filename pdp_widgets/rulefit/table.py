@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pdp_widgets.inputs import FeatureTable, InputError, Observed
+from pdp_widgets.inputs.conditions import literal_text
 from pdp_widgets.inputs.errors import did_you_mean, unknown_name
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ class Column:
         """Whether its values are levels without an order."""
         return self.kind == "category"
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether its values are texts and others: some rows of it may look like a column of numbers or dates."""
+        texts = [isinstance(level, str) for level in self.levels]
+        return any(texts) and not all(texts)
+
     def held(self, value: float) -> float:
         """Return a number as the column holds it."""
         if self.precision is None:
@@ -57,6 +64,7 @@ class Column:
         """Return what a column holds."""
         codes, missing = observed.codes, bool(observed.missing.any())
         levels, two = tuple(_plain(level) for level in observed.levels or ()), None
+        _require_apart(name, levels)
         if observed.kind == "number":
             present = codes[~observed.missing] if missing else codes
             low, high = (present.min(), present.max()) if len(present) else (0.0, 0.0)
@@ -129,18 +137,19 @@ class Table:
         if absent:
             hint = did_you_mean(absent[0], [name for name in rows.features if name not in self.names])
             raise InputError(f"X lacks {_listed(absent)} of the columns that it had at fit{hint}")
+        mixed = [c.name for c in self.columns if c.is_mixed and rows.observed(c.name).kind != "category"]
+        if mixed:
+            rows = _as_levels(rows, mixed)
         for column in self.columns:
             _require_same_kind(column, rows.observed(column.name))
         return rows
 
     def _renamed(self, rows: FeatureTable) -> FeatureTable:
         """Return rows whose columns are those of the fit by position."""
-        given = list(rows.features.values())
+        given = _columns(rows)
         if len(given) != len(self.columns):
             raise InputError(f"X has {len(given)} columns where it had {len(self.columns)} at fit")
-        every = np.arange(rows.n_rows)
-        columns = [pd.Series(rows.values(feature, every)[0]) for feature in given]
-        return FeatureTable(pd.concat(columns, axis=1, keys=self.names))
+        return FeatureTable(pd.concat(given.values(), axis=1, keys=self.names))
 
     def encode(self, X: Any) -> np.ndarray:
         """Return rows as numbers.
@@ -232,6 +241,29 @@ class Ranks:
         numbers = self.positions.astype(np.float32)
         numbers[self.positions == [len(values) for values in self.values]] = np.nan
         return numbers
+
+
+def _columns(rows: FeatureTable) -> dict[str, pd.Series]:
+    every = np.arange(rows.n_rows)
+    return {name: pd.Series(rows.values(feature, every)[0]) for name, feature in rows.features.items()}
+
+
+def _as_levels(rows: FeatureTable, names: list[str]) -> FeatureTable:
+    """Return rows in which the values of some columns are levels, whatever they look like."""
+    columns = _columns(rows)
+    columns |= {name: columns[name].astype(object).astype("category") for name in names}
+    return FeatureTable(pd.concat(columns, axis=1))
+
+
+def _require_apart(name: str, levels: tuple[Any, ...]) -> None:
+    """Raise when conditions write two levels alike that are not the same, such as Decimal("1") and "1"."""
+    seen: dict[str, Any] = {}
+    for level in levels:
+        other = seen.setdefault(literal_text(level), level)
+        if _key(other) != _key(level):
+            raise InputError(
+                f"column {name!r} has the values {other!r} and {level!r}, which conditions cannot tell apart; convert one of them"
+            )
 
 
 def _is_named(X: Any) -> bool:
