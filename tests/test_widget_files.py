@@ -131,6 +131,28 @@ class TestTables:
         shown.by = "n > 2"
         assert list(dict.fromkeys(saved(shown, tmp_path).level)) == ["n > 2"] + ["n <= 2"] * (subgroup is None)
 
+    @pytest.mark.parametrize("effect", ["pd", "ale"])
+    def test_bookmarks_are_groups_too(self, shown: PDPWidget, tmp_path: Path, effect: str) -> None:
+        marks = {"many": "n > 2", "summer": "season == 'SUMMER'"}
+        shown.bookmarks, shown.effect = marks, effect
+        shown.by = "bookmarks"
+        found = saved(shown, tmp_path)
+        of = shown.explainer.ale if effect == "ale" else shown.explainer.partial_dependence
+        for name, text in marks.items():
+            one = of("temp", output=shown.output, subgroup=text)
+            same(found[found.level == name].drop(columns=["level", "n"]), one.to_frame())
+
+    def test_of_several_models_it_is_the_one_on_the_page(self, make: Callable[..., PDPWidget], tmp_path: Path) -> None:
+        w = make({"one": predict, "twice": lambda X: 2 * predict(X)}, feature="temp")
+        for model in ("one", "twice"):
+            w.model = model
+            same(saved(w, tmp_path), w.explainer.partial_dependence("temp").to_frame())
+            name, svg = got(w, "curves", "svg")
+            assert name == "temp-partial-dependence.svg"
+            assert svg == w.save_image(tmp_path / "c.svg").read_bytes()
+            assert got(w, "importance", "csv")[0] == f"{model}-importance.csv"
+        assert b">one<" in svg
+
     def test_importance_has_all_measures_of_both(self, shown: PDPWidget, tmp_path: Path) -> None:
         whole = shown.explainer.importance()
         same(saved(shown, tmp_path, "importance"), whole.output(shown.output).to_frame())
