@@ -217,6 +217,7 @@ def test_a_figure_shows_what_the_widget_shows(widget):
     assert figure.marks[-1] is mine
     widget.feature = "c"
     until(lambda: figure.axes[0].label == "c")
+    link.refresh()  # waits for what is being drawn
     assert np.asarray(figure.marks[1].selected).tolist() == [0], "the level that is selected is marked at once"
     widget.show_ice = False
     until(lambda: isinstance(figure.marks[0], bqplot.Scatter))
