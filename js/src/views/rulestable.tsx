@@ -5,9 +5,9 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active line
 
 import { type ComponentChildren, Fragment } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, fmt, percent } from "../geometry/format";
-import { type Column, type Item, type Picture, relationWords, type Terms } from "../geometry/rules";
+import { type Column, type Item, type Picture, type RowTerms, relationWords, type Terms } from "../geometry/rules";
 import { useValue } from "./hooks";
 import type { RulesState } from "./rulesstate";
 import type { Ui } from "./ui";
@@ -94,7 +94,8 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
   const sort = useValue(() => state.sort.value);
   const active = useValue(() => state.active.value);
   const grouping = useValue(() => state.grouping.value);
-  const row = useValue(() => (state.rowTerms.value ? state.row.value!.label : null));
+  const row = useValue(() => state.rowTerms.value);
+  const chosen = useValue(() => [state.chosen.value, ui.store.selection.value.text]) && state.isChosen.bind(state);
   const large = useValue(() => ui.store.public.size.value === "large");
   const [top, setTop] = useState(0);
   const [box, setBox] = useState({ width: 1000, height: 300 });
@@ -117,9 +118,14 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
   const headHeight = 26 * (large ? 1.4 : 1);
   const first = Math.max(0, Math.floor(top / line) - SPARE);
   const last = Math.min(items.length, Math.ceil((top + box.height) / line) + SPARE);
-  const heads = headsOf(p, row).filter(({ by }) => wide || narrow || !LEAST.includes(by));
-  const position = items.findIndex((item) => item.key === active);
-  const scale = scaleOf(p);
+  // What takes a look at all terms is not worked out anew while one scrolls.
+  const label = row && state.row.peek()!.label;
+  const heads = useMemo(
+    () => headsOf(p, label).filter(({ by }) => wide || narrow || !LEAST.includes(by)),
+    [p, label, wide, narrow],
+  );
+  const position = useMemo(() => items.findIndex((item) => item.key === active), [items, active]);
+  const scale = useMemo(() => scaleOf(p), [p]);
 
   const move = (to: number) => {
     const own = node.current!;
@@ -218,7 +224,19 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
           );
         })}
       </div>
-      <div class="pdpw-rules-lines" role="presentation" style={{ height: `${items.length * line}px` }}>
+      <div
+        class="pdpw-rules-lines"
+        role="presentation"
+        style={{ height: `${items.length * line}px` }}
+        onClick={(event) => {
+          const target = event.target as Element;
+          const name = target.closest("[data-testid=rules-name]")?.textContent;
+          if (name) return state.about(name, event.altKey ? "exclude" : "include");
+          const item = items[Number(target.closest<HTMLElement>("[data-at]")?.dataset.at)];
+          if (item) state.active.value = item.key;
+          act(item, event);
+        }}
+      >
         {items.slice(first, last).map((item, offset) => {
           const at = first + offset;
           const common = {
@@ -226,16 +244,15 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
             role: "row" as const,
             "aria-rowindex": at + 2,
             "data-active": item.key === active,
+            "data-at": at,
             style: { top: `${at * line}px`, height: `${line}px` },
-            onClick: (event: MouseEvent) => {
-              state.active.value = item.key;
-              act(item, event);
-            },
           };
+          // Lines that come in take the elements of those that go out.
+          const key = at % (last - first);
           if (item.kind === "head")
             return (
               <div
-                key={item.key}
+                key={key}
                 {...common}
                 class="pdpw-rules-group"
                 aria-level={1}
@@ -252,7 +269,7 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
           if (item.kind === "note")
             return (
               <div
-                key={item.key}
+                key={key}
                 {...common}
                 class="pdpw-rules-related pdpw-muted"
                 data-testid={item.key === "note" ? "rules-note" : "rules-about"}
@@ -265,7 +282,7 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
           if (item.kind === "related")
             return (
               <div
-                key={item.key}
+                key={key}
                 {...common}
                 class="pdpw-rules-related"
                 data-testid="related"
@@ -284,12 +301,13 @@ export function Table({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture 
             );
           return (
             <Line
-              key={item.key}
+              key={key}
               common={common}
-              state={state}
               p={p}
               terms={terms}
               term={item.term}
+              chosen={chosen(terms.texts[item.term])}
+              row={row}
               heads={heads}
               level={grouping ? 2 : undefined}
               scale={scale}
@@ -326,23 +344,47 @@ function effect(p: Picture, i: number): string {
 interface LineProps {
   // biome-ignore lint/suspicious/noExplicitAny: attributes that all lines share
   common: any;
-  state: RulesState;
   p: Picture;
   terms: Terms;
   term: number;
+  chosen: boolean;
+  row: RowTerms | null;
   heads: Head[];
   level: number | undefined;
   scale: number;
 }
 
-function Line({ common, state, p, terms, term: i, heads, level, scale }: LineProps) {
-  const chosen = useValue(() => state.isChosen(terms.texts[i]), [terms, i]);
-  const row = useValue(() => state.rowTerms.value);
-  const linear = p.type[i] !== 0;
+function Line({ common, p, terms, term: i, chosen, row, heads, level, scale }: LineProps) {
+  const cells = useMemo(() => cellsOf(p, terms, i, row, heads, scale), [p, terms, i, row, heads, scale]);
+  return (
+    <div
+      {...common}
+      class="pdpw-rules-line"
+      aria-level={level}
+      aria-selected={chosen}
+      data-testid="rule"
+      data-term={i}
+      data-text={terms.texts[i]}
+      data-linear={p.type[i] !== 0}
+      data-state={row ? row.state[i] : undefined}
+    >
+      {cells}
+    </div>
+  );
+}
+
+function cellsOf(
+  p: Picture,
+  terms: Terms,
+  i: number,
+  row: RowTerms | null,
+  heads: Head[],
+  scale: number,
+): ComponentChildren {
   const number = p.type[i] === 1;
   const cell: Record<Column, () => ComponentChildren> = {
     rank: () => i + 1,
-    term: () => <Term state={state} p={p} terms={terms} i={i} />,
+    term: () => <Term p={p} terms={terms} i={i} />,
     row: () => {
       const miss = row?.misses.get(i);
       if (row?.state[i] === 2) return signed(row.contribution[i]);
@@ -393,25 +435,11 @@ function Line({ common, state, p, terms, term: i, heads, level, scale }: LinePro
     outside: () => (Number.isNaN(p.outside[i]) ? "" : fmt(p.outside[i])),
     conditions: () => terms.size[i] || "",
   };
-  return (
-    <div
-      {...common}
-      class="pdpw-rules-line"
-      aria-level={level}
-      aria-selected={chosen}
-      data-testid="rule"
-      data-term={i}
-      data-text={terms.texts[i]}
-      data-linear={linear}
-      data-state={row ? row.state[i] : undefined}
-    >
-      {heads.map(({ by }) => (
-        <div key={by} role="gridcell" data-by={by}>
-          {cell[by]()}
-        </div>
-      ))}
+  return heads.map(({ by }) => (
+    <div key={by} role="gridcell" data-by={by}>
+      {cell[by]()}
     </div>
-  );
+  ));
 }
 
 /** Which way, and how far, from a middle line. */
@@ -438,7 +466,7 @@ function Bars({ share, selected }: { share: number; selected: number | null | un
 }
 
 /** One chip per condition; its feature's name filters. */
-function Term({ state, p, terms, i }: { state: RulesState; p: Picture; terms: Terms; i: number }) {
+function Term({ p, terms, i }: { p: Picture; terms: Terms; i: number }) {
   return (
     <span
       class="pdpw-rules-term"
@@ -458,15 +486,7 @@ function Term({ state, p, terms, i }: { state: RulesState; p: Picture; terms: Te
             {k > 0 && <i> & </i>}
             <span class="pdpw-rules-part">
               {words.slice(0, at)}
-              {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list of features above the table does the same */}
-              <b
-                data-testid="rules-name"
-                title={`Only terms with ${name}; Alt-click: only those without`}
-                onClick={(event) => {
-                  event.stopPropagation();
-                  state.about(name, event.altKey ? "exclude" : "include");
-                }}
-              >
+              <b data-testid="rules-name" title={`Only terms with ${name}; Alt-click: only those without`}>
                 {name}
               </b>
               {words.slice(at + name.length)}
