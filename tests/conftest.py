@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import pytest
 
 if TYPE_CHECKING:
     from lab import Lab
     from playwright.sync_api import Browser, Page
+    from stub_page import Stub
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 IN_CI = os.environ.get("CI", "").lower() == "true"
@@ -65,6 +66,27 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     yield context.new_page()
     context.close()
+
+
+@pytest.fixture
+def open_stub(browser: Browser) -> Iterator[Callable[..., Stub]]:
+    """Opens pages of the stub host, each in a context of its own; the test fails if one of them logged an error."""
+    from stub_page import BUNDLE, Stub
+
+    if not BUNDLE.is_file():
+        pytest.fail("the bundle is not built: cd js && npm ci && npm run build", pytrace=False)
+    contexts, stubs = [], []
+
+    def open_page(width: int = 1400, height: int = 1000, scheme: Literal["light", "dark"] = "light") -> Stub:
+        contexts.append(browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme))
+        stubs.append(Stub(contexts[-1].new_page()))
+        return stubs[-1]
+
+    yield open_page
+    errors = [error for stub in stubs for error in stub.errors]
+    for context in contexts:
+        context.close()
+    assert errors == []
 
 
 @pytest.fixture(scope="session")

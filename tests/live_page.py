@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import threading
 from typing import TYPE_CHECKING, Any
 
 from pdp_widgets.widget import traits
@@ -15,14 +17,24 @@ if TYPE_CHECKING:
 
 
 class Live:
-    """One widget on one page."""
+    """One widget on one page.
 
-    def __init__(self, stub: Stub, widget: PDPWidget) -> None:
+    Parameters
+    ----------
+    stub : Stub
+    widget : PDPWidget
+    connected : bool
+        False: nobody answers the page until ``settle`` is called.
+    """
+
+    def __init__(self, stub: Stub, widget: PDPWidget, *, connected: bool = True) -> None:
         self.stub, self.page, self.widget, self.answered = stub, stub.page, widget, 0
         widget._running.board.open(widget.panels)
         assert widget.wait(60)
-        stub.open(traits=self._traits(), empty=True)
-        self.settle()
+        self._shown = self._traits()
+        stub.open(traits=self._shown, empty=True)
+        if connected:
+            self.settle()
 
     def _traits(self) -> dict[str, Any]:
         return {name: to_base64(getattr(self.widget, name)) for name in traits.STATE}
@@ -36,24 +48,44 @@ class Live:
                 self.widget.set_state({name: value})
             requests = self.stub.requests("")
             fresh, self.answered = requests[self.answered :], len(requests)
-            replies: list[Any] = []
             for request in fresh:
-                self.widget.send = lambda content, buffers=None, replies=replies: replies.append(content)
-                self.widget._handle_custom_msg(request, [])
+                self._answer(request)
             assert self.widget.wait(60)
-            for name, value in self._traits().items():
-                self.stub.call("set", name, value)
-            for reply in replies:
-                self.stub.call("reply", reply["id"], reply["status"], reply.get("message", ""), 0, reply.get("result"))
+            before, self._shown = self._shown, self._traits()
+            own = {name for name, _ in saved}
+            for name, value in self._shown.items():
+                if name in own or value != before[name]:
+                    self.stub.call("set", name, value)
             self.page.wait_for_timeout(60)
             if not fresh and not saved:
                 return
 
+    def _answer(self, request: dict[str, Any]) -> None:
+        """Let the widget answer, perhaps from another thread and with bytes."""
+        heard: list[tuple[Any, Any]] = []
+        there = threading.Event()
+
+        def send(content: Any, buffers: Any = None) -> None:
+            heard.append((content, buffers or []))
+            there.set()
+
+        self.widget.send = send
+        self.widget._handle_custom_msg(request, [])
+        assert there.wait(30)
+        ((content, buffers),) = heard
+        letters = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
+        self.stub.call(
+            "reply", request["id"], content["status"], content.get("message", ""), 0, content.get("result"), letters
+        )
+
     def find(self, testid: str) -> Locator:
         return self.page.get_by_test_id(testid)
 
-    def press(self, testid: str) -> None:
-        self.find(testid).click()
+    def text(self, testid: str) -> str:
+        return self.find(testid).inner_text()
+
+    def press(self, testid: str, **options: Any) -> None:
+        self.find(testid).click(**options)
         self.settle()
 
     def pick(self, testid: str, value: str) -> None:

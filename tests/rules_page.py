@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import live_page
 import pytest
-from stub_page import BUNDLE, Stub
 from widget_tools import arrays, frame, predict
 
 from pdp_widgets.rulefit import Linear, Rule, RuleSet
-from pdp_widgets.widget import traits
-from pdp_widgets.widget.wire import to_base64
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
-    from playwright.sync_api import Browser, Locator
+    from playwright.sync_api import Locator
+    from stub_page import Stub
 
     from pdp_widgets import PDPWidget
 
@@ -36,48 +35,16 @@ class Written:
         return self.ruleset_.predict(X)[0]
 
 
-class Live:
-    """A widget on a page of the stub host: what the page asks is handed to it, and what it publishes to the page."""
+class Live(live_page.Live):
+    """A widget whose page shows its rules."""
 
     def __init__(self, stub: Stub, widget: PDPWidget, *, connected: bool = True) -> None:
-        self.stub, self.page, self.widget, self.answered = stub, stub.page, widget, 0
-        widget._running.board.open(widget.panels)
-        assert widget.wait(60)
-        stub.open(traits=self._traits(), empty=True)
-        self.page.get_by_test_id("rules-table").wait_for()
-        if connected:
-            self.settle()
-
-    def _traits(self) -> dict[str, Any]:
-        return {name: to_base64(getattr(self.widget, name)) for name in traits.STATE}
-
-    def settle(self) -> None:
-        """Go back and forth until nothing is asked any more."""
-        for _ in range(4):
-            self.page.wait_for_timeout(60)
-            for name, value in self.page.evaluate("() => stub.widgets[0].model.saved.splice(0)"):
-                self.widget.set_state({name: value})
-            requests = self.stub.requests("")
-            fresh, self.answered = requests[self.answered :], len(requests)
-            replies: list[Any] = []
-            for request in fresh:
-                self.widget.send = lambda content, buffers=None, replies=replies: replies.append(content)
-                self.widget._handle_custom_msg(request, [])
-            assert self.widget.wait(60)
-            for name, value in self._traits().items():
-                self.stub.call("set", name, value)
-            for reply in replies:
-                self.stub.call("reply", reply["id"], reply["status"], reply.get("message", ""), 0, reply.get("result"))
-            self.page.wait_for_timeout(60)
-            if not fresh:
-                return
+        super().__init__(stub, widget, connected=connected)
+        self.find("rules-table").wait_for()
 
     @property
     def picture(self) -> dict[str, Any]:
         return dict(arrays(self.widget._rules))
-
-    def find(self, testid: str) -> Locator:
-        return self.page.get_by_test_id(testid)
 
     @property
     def ranks(self) -> list[int]:
@@ -92,28 +59,11 @@ class Live:
     def cell(self, term: int, by: str) -> str:
         return self.line(term).locator(f"[data-by={by}]").inner_text()
 
-    def press(self, testid: str, **options: Any) -> None:
-        self.find(testid).click(**options)
-        self.settle()
-
 
 @pytest.fixture
-def live(browser: Browser, make: Callable[..., PDPWidget]) -> Iterator[Callable[..., Live]]:
-    if not BUNDLE.is_file():
-        pytest.fail("the bundle is not built: cd js && npm ci && npm run build", pytrace=False)
-    contexts, stubs = [], []
-
+def live(open_stub: Callable[..., Stub], make: Callable[..., PDPWidget]) -> Callable[..., Live]:
     def open_page(model: Any, data: Any = X, *, width: int = 1400, connected: bool = True, **options: Any) -> Live:
-        context = browser.new_context(viewport={"width": width, "height": 1000})
-        contexts.append(context)
-        stubs.append(Stub(context.new_page()))
-        options = {"panels": ["rules"], **options}
-        return Live(
-            stubs[-1], make(model, **options) if data is None else make(model, data, **options), connected=connected
-        )
+        given = () if data is None else (data,)
+        return Live(open_stub(width), make(model, *given, **{"panels": ["rules"], **options}), connected=connected)
 
-    yield open_page
-    errors = [error for stub in stubs for error in stub.errors]
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return open_page

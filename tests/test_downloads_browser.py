@@ -9,22 +9,21 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import live_page
 import numpy as np
 import pandas as pd
 import pytest
-from stub_page import BUNDLE, Stub
 from widget_tools import frame, make, predict  # noqa: F401
 
-from pdp_widgets.widget import files, traits
-from pdp_widgets.widget.wire import to_base64
+from pdp_widgets.widget import files
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Download, Locator, Page
+    from playwright.sync_api import Browser, Download, Page
+    from stub_page import Stub
 
     from pdp_widgets import PDPWidget
 
@@ -49,50 +48,8 @@ COLOURS = """async (b64) => {
 }"""
 
 
-class Live:
-    """A widget on a page of the stub host."""
-
-    def __init__(self, page: Page, widget: PDPWidget) -> None:
-        self.page, self.widget, self.answered = page, widget, 0
-        self.stub = Stub(page)
-        widget._running.board.open(widget.panels)
-        assert widget.wait(60)
-        self.stub.open(traits=self._traits(), empty=True)
-        self.settle()
-
-    def _traits(self) -> dict[str, Any]:
-        return {name: to_base64(getattr(self.widget, name)) for name in traits.STATE}
-
-    def settle(self) -> None:
-        """Hand over what the page has asked and set, and what the widget answers."""
-        self.page.wait_for_timeout(50)
-        for name, value in self.page.evaluate("() => stub.widgets[0].model.saved.splice(0)"):
-            self.widget.set_state({name: value})
-        requests = self.stub.requests("")
-        for request in requests[self.answered :]:
-            replies: list[Any] = []
-            there = threading.Event()
-
-            def heard(content: Any, buffers: Any = None, replies: list[Any] = replies, there: Any = there) -> None:
-                replies.append((content, buffers or []))
-                there.set()
-
-            self.widget.send = heard
-            self.widget._handle_custom_msg(request, [])
-            assert there.wait(30)
-            ((content, buffers),) = replies
-            letters = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
-            self.stub.call(
-                "reply", request["id"], content["status"], content.get("message", ""), 0, content.get("result"), letters
-            )
-        self.answered = len(requests)
-        assert self.widget.wait(60)
-        for name, value in self._traits().items():
-            self.stub.call("set", name, value)
-        self.page.wait_for_timeout(80)
-
-    def find(self, testid: str) -> Locator:
-        return self.page.get_by_test_id(testid)
+class Live(live_page.Live):
+    """A widget whose page hands out files."""
 
     def take(self, menu: str, item: str) -> tuple[str, bytes]:
         """Choose from a menu; return the file's name and content."""
@@ -108,24 +65,13 @@ def taken(download: Download) -> tuple[str, bytes]:
 
 
 @pytest.fixture
-def live(browser: Browser, make: Callable[..., PDPWidget]) -> Iterator[Callable[..., Live]]:
-    if not BUNDLE.is_file():
-        pytest.fail("the bundle is not built: cd js && npm ci && npm run build", pytrace=False)
-    contexts, opened = [], []
-
+def live(open_stub: Callable[..., Stub], make: Callable[..., PDPWidget]) -> Callable[..., Live]:
     def open_page(scheme: str = "light", width: int = 1400, **options: Any) -> Live:
-        context = browser.new_context(viewport={"width": width, "height": 1100}, color_scheme=scheme)  # type: ignore[arg-type]
-        contexts.append(context)
-        opened.append(
-            Live(context.new_page(), make(predict, X, **{"feature": "temp", "pair": ("temp", "n"), **options}))
+        return Live(
+            open_stub(width, 1100, scheme), make(predict, X, **{"feature": "temp", "pair": ("temp", "n"), **options})
         )
-        return opened[-1]
 
-    yield open_page
-    errors = [error for one in opened for error in one.stub.errors]
-    for context in contexts:
-        context.close()
-    assert not errors
+    return open_page
 
 
 @pytest.mark.parametrize("what", PARTS)

@@ -7,57 +7,35 @@ The built bundle runs on the stub host; what the page asks is handed to the widg
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import live_page
 import numpy as np
 import pandas as pd
 import pytest
-from stub_page import BUNDLE, Stub
 from widget_tools import frame, make, predict  # noqa: F401
 
 from pdp_widgets import Explainer, PDPWidget
-from pdp_widgets.widget import traits
-from pdp_widgets.widget.wire import to_base64, unpack
+from pdp_widgets.widget.wire import unpack
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from stub_page import Stub
 
 pytestmark = pytest.mark.browser
 
 X = frame(300)
 
 
-class Live:
-    """A widget on a page of the stub host."""
-
-    def __init__(self, stub: Stub, widget: PDPWidget) -> None:
-        self.stub, self.page, self.widget, self.answered = stub, stub.page, widget, 0
-        widget._running.board.open(widget.panels)
-        assert widget.wait(60)
-        stub.open(traits=self._traits(), empty=True)
-        self.settle()
-
-    def _traits(self) -> dict[str, Any]:
-        return {name: to_base64(getattr(self.widget, name)) for name in traits.STATE}
+class Live(live_page.Live):
+    """A widget whose page shows a heatmap."""
 
     def settle(self) -> None:
-        """Hand over what the page has asked and set, and what the widget answers."""
+        """Wait for a brush to rest, then go back and forth."""
         self.page.wait_for_timeout(50)
         self.stub.wait_for("stub.live.timers.size === 0")
-        for name, value in self.page.evaluate("() => stub.widgets[0].model.saved.splice(0)"):
-            self.widget.set_state({name: value})
-        requests = self.stub.requests("")
-        for request in requests[self.answered :]:
-            replies: list[Any] = []
-            self.widget.send = lambda content, buffers=None, replies=replies: replies.append(content)
-            self.widget._handle_custom_msg(request, [])
-            self.stub.call("reply", request["id"], replies[0]["status"], replies[0].get("message", ""))
-        self.answered = len(requests)
-        assert self.widget.wait(60)
-        for name, value in self._traits().items():
-            self.stub.call("set", name, value)
-        self.page.wait_for_timeout(80)
+        super().settle()
 
     @property
     def plot(self) -> dict[str, Any]:
@@ -98,29 +76,15 @@ class Live:
         )
         return tuple(found[:3])
 
-    def text(self, testid: str) -> str:
-        return self.page.get_by_test_id(testid).inner_text()
-
 
 @pytest.fixture
-def live(browser: Browser, make: Callable[..., PDPWidget]) -> Iterator[Callable[..., Live]]:
-    if not BUNDLE.is_file():
-        pytest.fail("the bundle is not built: cd js && npm ci && npm run build", pytrace=False)
-    contexts, stubs = [], []
+def live(open_stub: Callable[..., Stub], make: Callable[..., PDPWidget]) -> Callable[..., Live]:
+    def open_page(
+        *pair: str, model: Any = predict, data: pd.DataFrame = X, scheme: str = "light", **options: Any
+    ) -> Live:
+        return Live(open_stub(scheme=scheme), make(model, data, pair=pair, **{"panels": ["heatmap"], **options}))
 
-    def open_page(*pair: str, model: Any = predict, data: pd.DataFrame = X, **options: Any) -> Live:
-        context = browser.new_context(
-            viewport={"width": 1400, "height": 1000}, color_scheme=options.pop("scheme", "light")
-        )
-        contexts.append(context)
-        stubs.append(Stub(context.new_page()))
-        return Live(stubs[-1], make(model, data, pair=pair, **{"panels": ["heatmap"], **options}))
-
-    yield open_page
-    errors = [error for stub in stubs for error in stub.errors]
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return open_page
 
 
 KINDS = [("temp", "n"), ("season", "flag"), ("when", "season"), ("flag", "temp"), ("n", "when")]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,13 +12,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from stub_page import BUNDLE, Stub
 from widget_tools import make  # noqa: F401
 
 from pdp_widgets import PDPWidget, datasets
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from stub_page import Stub
 
 pytestmark = pytest.mark.browser
 
@@ -51,23 +51,12 @@ def models() -> tuple[dict[str, Any], Any]:
 
 
 @pytest.fixture
-def live(browser: Browser, make: Callable[..., PDPWidget]) -> Iterator[Callable[..., Live]]:
-    if not BUNDLE.is_file():
-        pytest.fail("the bundle is not built: cd js && npm ci && npm run build", pytrace=False)
-    contexts, stubs = [], []
-
+def live(open_stub: Callable[..., Stub], make: Callable[..., PDPWidget]) -> Callable[..., Live]:
     def open_page(models: Any, X: Any, **options: Any) -> Live:
-        context = browser.new_context(viewport={"width": 1400, "height": 1000})
-        contexts.append(context)
-        stubs.append(Stub(context.new_page()))
         options = {"panels": ["effects"], "feature": "body_mass_g", "output": "female", "theme": "light", **options}
-        return Live(stubs[-1], make(models, X, **options))
+        return Live(open_stub(), make(models, X, **options))
 
-    yield open_page
-    errors = [error for stub in stubs for error in stub.errors]
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return open_page
 
 
 def ink(page: Live, rgb: tuple[int, int, int]) -> int:

@@ -6,13 +6,13 @@ What the mouse and the keys do is looked up in Python; what the page says is com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from stub_page import BUNDLE, REPOSITORY, Stub
+from stub_page import REPOSITORY, Stub
 from test_heatmap_browser import Live
 from widget_tools import frame, make, predict  # noqa: F401
 
@@ -31,24 +31,13 @@ AXE = REPOSITORY / "js" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @pytest.fixture
-def live(browser: Browser, make: Callable[..., PDPWidget]) -> Iterator[Callable[..., Live]]:
-    """Makes a widget and shows it on a page; the test fails if the page logged an error."""
-    if not BUNDLE.is_file():
-        pytest.fail("the bundle is not built: cd js && npm ci && npm run build", pytrace=False)
-    contexts = []
-    stubs = []
+def live(open_stub: Callable[..., Stub], make: Callable[..., PDPWidget]) -> Callable[..., Live]:
+    """Makes a widget and shows it on a page."""
 
     def show(width: int = 1400, model: Any = predict, X: Any = X, **options: Any) -> Live:
-        context = browser.new_context(viewport={"width": width, "height": 1000})
-        contexts.append(context)
-        stubs.append(Stub(context.new_page()))
-        return Live(stubs[-1], make(model, X, **options))
+        return Live(open_stub(width), make(model, X, **options))
 
-    yield show
-    errors = [error for stub in stubs for error in stub.errors]
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return show
 
 
 def names(live: Live) -> list[str]:

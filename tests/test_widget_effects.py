@@ -153,6 +153,19 @@ def test_groups_within_a_selection(make):
         np.testing.assert_allclose(level["values"], brute(rows, "n", range(6)))
 
 
+def test_groups_that_a_selection_takes_as_a_whole_stay_as_they_are(make):
+    w = opened(make, feature="temp", by="season")
+    before = shown(w)["groups"]
+    w.select("season in ['SUMMER', 'FALL']")
+    after = shown(w)["groups"]
+    assert not after["selected"]
+    assert [level["n"] for level in after["levels"]] == [level["n"] for level in before["levels"]]
+    for level, same in zip(after["levels"], before["levels"], strict=True):
+        np.testing.assert_array_equal(level["values"], same["values"])
+    w.select("n > 2", op="add")
+    assert shown(w)["groups"]["selected"]
+
+
 @pytest.mark.parametrize("condition", ["", "temp > 5"])
 def test_groups_are_thin_where_few_of_their_own_rows_lie(make, condition):
     data = X.assign(warm=np.where(X["temp"] > 12, "warm", "cold"))

@@ -67,14 +67,12 @@ def check_brush(widget: WidgetOnPage, selected: Callable[[], dict[str, Any]], se
     assert not selected()["text"]
     widget.drag("histogram", (0.6, 0.4), (0.9, 0.5))
     end = time.monotonic() + seconds
-    while not (python := selected())["text"]:
-        assert time.monotonic() < end, f"the brush did not reach Python within {seconds} s"
+    # On a slow machine the brush may rest on its way and select twice: the last one counts, on both sides.
+    while not (python := selected())["text"] or widget.n != python["n"]:
+        assert time.monotonic() < end, f"within {seconds} s Python has {python} and the page {widget.n} rows"
         widget.page.wait_for_timeout(100)
     assert "bmi" in python["text"]
     assert 0 < python["n"] == python["mask"] == python["pandas"] < 442
-    widget.page.wait_for_function(
-        "([node, n]) => node.dataset.n === String(n)", arg=[widget.find("selection-n").element_handle(), python["n"]]
-    )
     assert widget.selection == python["text"]
     widget.root.locator("[data-testid=curves][data-shown=exact]").wait_for(timeout=1000 * seconds)
     assert widget.pixels("curves") != before

@@ -152,8 +152,10 @@ export function Features({ ui, hidden }: { ui: Ui; hidden: boolean }) {
     const key = `${overview?.output} ${sortBy}`;
     const news = settled && last.done !== key;
     if (fresh || news || last.sortBy !== sortBy) {
-      const order = orderOf(info, fresh && !settled ? new Map() : sizes, sortBy);
-      sorted.current = { info, sortBy, done: settled ? key : last.done, order };
+      const early = fresh && !settled; // another model's numbers are on their way: the order stays until they are there
+      const kept = early && last.order.length === info.features.length;
+      const order = kept ? last.order : orderOf(info, early ? new Map() : sizes, sortBy);
+      sorted.current = { info, sortBy, done: settled ? key : fresh ? "" : last.done, order };
     }
   }
   // So does the bars' axis: it only gets longer meanwhile.

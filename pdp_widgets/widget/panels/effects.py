@@ -260,6 +260,8 @@ class EffectsPanel(Panel):
         if note:
             picture["notes"].append(note)
         assert view.sample is not None
+        if selected is not None and _whole(groups, selected.mask):
+            selected = None
         mask = None if selected is None else selected.mask
         levels: list[dict[str, Any]] = []
         picture["groups"] = {
@@ -406,6 +408,11 @@ class _Ale:
 
     def wire(self, k: int) -> dict[str, Any]:
         return {"x": pack(self.x), "values": pack(self.values[k]), "n": self.n}
+
+
+def _whole(groups: list[Group], mask: np.ndarray) -> bool:
+    """Whether a selection takes groups as a whole: then their curves need not be those of fewer rows, and all of them stay."""
+    return all(not (group.mask & mask).any() or not (group.mask & ~mask).any() for group in groups)
 
 
 def _selected(view: View) -> Selection | None:
