@@ -579,3 +579,13 @@ def test_long_and_nested_words_are_given_up_soon():
     for text in ("a = " + ", ".join(["x"] * 300) + "!", "(" * 400 + "a = x" + ")" * 399, "not " * 900 + "a = y"):
         with pytest.raises(InputError):
             parse(text, table)
+
+
+def test_a_chip_about_columns_named_by_numbers_has_two_readings():
+    """``1 > 0`` is a column compared with a number, and the other way round."""
+    table = FeatureTable(pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=[0, 1, 2]))
+    for text in ("1 > 0", "1 > 1", "2 > 0"):
+        with pytest.raises(InputError, match="`"):
+            parse(text, table)
+    assert parse("`1` > 0", table).feature == "1"
+    assert parse("`1` > 5", table).feature == parse("1 > 5", table).feature == "1"  # there is no column 5

@@ -153,6 +153,18 @@ def test_groups_within_a_selection(make):
         np.testing.assert_allclose(level["values"], brute(rows, "n", range(6)))
 
 
+def test_a_group_without_ale_takes_no_other_along(make):
+    w = opened(make, feature="temp", effect="ale", by="temp.isna(); temp.notna()")
+    picture = shown(w)
+    values = [level["values"] for level in picture["groups"]["levels"]]
+    assert values[0] is None
+    expected = Explainer(predict, X).ale("temp", subgroup="temp.notna()")
+    rows = X[X["temp"].notna()]
+    np.testing.assert_allclose(values[1], expected.values[0] + predict(rows).mean())
+    assert any(note.startswith("no curve of ") for note in picture["notes"])
+    assert picture["hints"] is not None
+
+
 def test_groups_that_a_selection_takes_as_a_whole_stay_as_they_are(make):
     w = opened(make, feature="temp", by="season")
     before = shown(w)["groups"]

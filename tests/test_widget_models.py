@@ -273,6 +273,41 @@ def test_a_rectangle_stays_the_rows_that_it_was_and_belongs_to_its_model(make):
     np.testing.assert_array_equal(fresh.selection.mask, mask)
 
 
+def test_curves_that_another_worker_ends_while_the_model_comes_are_shown_in_full(make):
+    w = make({"first": predict, "second": other}, X, feature="temp")
+    assert w.wait(60)
+    shared = w.explainers["second"].ice("temp", keep=w._running.screen.sample)
+    shared.advance()
+    assert 0 < shared.rows_done < len(X)
+
+    def end(_):
+        while not shared.complete:
+            shared.advance()
+
+    w.observe(end, "_curve")
+    w.model = "second"
+    w.unobserve(end, "_curve")
+    assert w.wait(60)
+    assert shared.complete
+    expected = Explainer(other, X).partial_dependence("temp").average[0]
+    assert w._curve["rows"] == len(X)
+    np.testing.assert_allclose(arrays(w._curve)["average"], expected, rtol=1e-6)
+
+
+def test_levels_are_those_of_the_model_on_the_page(make):
+    w = make({"coarse": Explainer(predict, X, grid_size=7), "fine": Explainer(other, X, grid_size=40)}, feature="temp")
+    assert w.wait(60)
+    w.model = "fine"
+    assert w.wait(60)
+    level = w.explainer.grid("temp").missing
+    assert level > 10
+    reply = ask(
+        w, "select", op="replace", condition={"type": "levels", "feature": "temp", "levels": [level]}, gesture="g"
+    )
+    assert reply["status"] == "ok", reply
+    assert w.selection.n == X["temp"].isna().sum()
+
+
 def test_focus_moved_while_another_model_was_on_the_page(make):
     w = opened(make, feature="temp", panels=("effects", "importance"))
     w.model = "second"

@@ -501,6 +501,19 @@ def test_what_comes_back_is_what_stability_says(make, own):
     assert stable(widget, on=False)["stability"] is None
 
 
+def test_stability_belongs_to_the_rules_that_the_page_spoke_of(make, own):
+    """The page asks about rules on screen while others are on their way there."""
+    widget = make(lambda rows: 5.0 * (rows["n"] > 2), X, y=Y)
+    before = shown(widget)["id"]
+    assert ask(widget, "terms", step=None, subject="outcome")["status"] == "ok"
+    assert ask(widget, "stability", of=before, on=True)["status"] == "ok"
+    picture = shown(widget)
+    assert picture["kind"] == "outcome"
+    assert picture["stability"] is None
+    assert ask(widget, "terms", step=None, subject="model")["status"] == "ok"
+    assert shown(widget)["stability"]["done"] == 20
+
+
 def test_a_surrogate_is_fitted_again_once_whatever_is_selected_and_however_many_terms(make, surrogate, monkeypatch):
     fits = []
     fit = Refits.fit

@@ -161,8 +161,8 @@ class Chips:
         known = quote(name)
         for values, end in self._values(at, name):
             alone = values[1] is None
-            if alone and self.text[at:end].strip() in self.names:
-                continue  # a level, but a feature first: quotes tell
+            if alone and self.text[at:end].strip() in self.names and observed_of(self.table, name).kind == "category":
+                continue  # a level, but a feature first: quotes tell. A number may be both, and then there are two readings
             if sign not in ("==", "!="):
                 if alone and values[0] != "None":
                     yield f"{known} {sign} {values[0]}", end

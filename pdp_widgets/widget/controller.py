@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pdp_widgets.compute.worker import CancelledError, Task, Worker
+from pdp_widgets.inputs import PDPWidgetsError
 
 from . import picture
 from .geometry import crossing
@@ -176,11 +178,11 @@ class Controller:
             self.look, self.visible_names = now.look, now.visible
             sample = {} if screen.sample is None else picture.sample(self.explainer, screen.sample)
             self.page.publish(_sample=sample, _curve={}, _ice={}, _split={})
-            screen.publish_curve()
             self.board.forget("effects", models.unfinished)  # the other models may have been looked at meanwhile
             self.board.open(now.opened)
             if self._to_go_on:
                 self.start()
+            screen.publish_curve()  # after it was decided what to compute: whoever shares the curves may end them meanwhile
             self.board.show()
             self._split_lines_later()
             self._publish_overview()
@@ -358,7 +360,6 @@ class Controller:
         track.hold(ice)
         while ice.rows_done < self.screen.goal(track):
             ice.advance()
-            track.dirty = True
             yield
         with self.lock:
             # As long as this chunk lasts the curves are there; later the cache may drop them for others.
@@ -380,10 +381,11 @@ class Controller:
                 if models.cost(view, None) > _OTHERS_AFFORDED:
                     view = replace(view, others=())
                 for name in _BESIDE:
-                    for shown in self.board.beside(view, name):
-                        if shown is not None:
-                            pictures[f"_{name}"] = shown
-                        yield
+                    with suppress(PDPWidgetsError):  # the curve itself says why
+                        for shown in self.board.beside(view, name):
+                            if shown is not None:
+                                pictures[f"_{name}"] = shown
+                            yield
                 found[feature, output] = pictures
 
     def _split_lines(self, selection: Selection) -> Iterator[None]:
@@ -437,8 +439,8 @@ class Controller:
                 track.task.priority = self._priority(track)
 
     def _refocus(self) -> None:
-        self.screen.publish_curve()
         self._want()
+        self.screen.publish_curve()  # after it was decided what to compute, as in ``come``
         if not self._model_tasks():
             self._publish_overview()
 

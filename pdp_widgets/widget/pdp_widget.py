@@ -567,7 +567,7 @@ class PDPWidget(WidgetTraits):
             )  # fmt: skip
             with self._lock:
                 self._controller = self._models.turn_to(change["new"], now)
-            self._checker.outputs = self.explainer.outputs
+            self._checker.outputs, self._checker.grid_of = self.explainer.outputs, self.explainer.grid
             self._history.model = self._models.mark
             self._info = self._new_info()
             self.output = output

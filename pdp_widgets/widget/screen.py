@@ -134,7 +134,6 @@ class Screen:
         if self.sample is not None and track.ice is None and track.error is None:
             with suppress(PDPWidgetsError):  # whoever computes them will say so
                 track.hold(self.explainer.ice(track.name, keep=self.sample))
-                track.dirty = True
         self.held = track.ice
 
     def forget_splits(self) -> None:

@@ -46,8 +46,6 @@ class Track:
         """(2, 24) sparklines of the selection and the rest, None when not known."""
         self.split_importance: float | None = None
         """PD importance of the selection: that of its average curve."""
-        self.dirty = False
-        """Whether there are rows that the summary does not know of."""
         self._ice: weakref.ref[Ice] | None = None
 
     @property
@@ -60,6 +58,12 @@ class Track:
         self._ice = weakref.ref(ice)
         self.grid = ice.grids[0]
         self.cells = self.grid.size
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there are rows that the summary does not know of, whoever computed them: curves are shared."""
+        ice = self.ice
+        return ice is not None and ice.rows_done > (0 if self.summary is None else self.summary.result.rows_done)
 
     @property
     def rows_done(self) -> int:
@@ -84,7 +88,6 @@ class Track:
             Whether there is room to keep the sampled rows' curves.
         """
         ice = self.ice
-        self.dirty = False
         if ice is None or ice.rows_done == 0 or ice.rows_done < self.rows_done:
             return
         if self.summary is None or self.summary.result.rows_done < ice.rows_done:

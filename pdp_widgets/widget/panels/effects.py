@@ -278,9 +278,12 @@ class EffectsPanel(Panel):
                     continue
                 group = groups[at] if view.marked else groups[at].condition  # the rows of a bookmark may change
                 which = (view.by, group, 0 if selected is None else selected.id)
-                for one in self._ale(view.feature, which, some):
-                    levels[at] = _level(groups[at], some, pack(one.values[view.k]), x=pack(one.x))
-                    yield None
+                try:
+                    for one in self._ale(view.feature, which, some):
+                        levels[at] = _level(groups[at], some, pack(one.values[view.k]), x=pack(one.x))
+                        yield None
+                except InputError as error:  # of these rows; the others have their curves
+                    picture["notes"].append(f"no curve of {groups[at].label}: {error}")
             yield picture
             return
         yield from self._grow_groups(view, picture, groups, rows)

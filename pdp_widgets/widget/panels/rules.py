@@ -152,7 +152,7 @@ class RulesPanel(Panel):
             When they are gone, or cannot be fitted again.
         """
         reading = self.reading(of)
-        what = self._what(reading.output)
+        what = reading.what  # which may no longer be what the person wants to see
         if on and what not in self._refits:
             self._refits[what] = reading.found.refits()
         (self._stable.add if on else self._stable.discard)(what)
@@ -211,7 +211,7 @@ class RulesPanel(Panel):
                 found = found.at_step(self._steps[what])
             from .rules_reading import Reading
 
-            self._readings[key] = Reading(next(_ids), found, self.explainer, output, step)
+            self._readings[key] = Reading(next(_ids), what, found, self.explainer, output, step)
             while len(self._readings) > _KEPT:
                 self._readings.popitem(last=False)
         self._readings.move_to_end(key)

@@ -24,7 +24,7 @@ from pdp_widgets.widget.wire import pack, scalar
 from .rules_parts import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from pdp_widgets.explain import Explainer
     from pdp_widgets.explain.rules import Rules
@@ -68,6 +68,8 @@ class Reading:
 
     id: int
     """What tells one list of terms from another: positions that the page speaks of are those of this list."""
+    what: Hashable
+    """What they are about, as the panel keeps its fits."""
     found: Rules
     explainer: Explainer
     output: str
