@@ -74,12 +74,14 @@ def plot(result: Any, ax: Axes | None = None, **options: Any) -> Axes:
 
 def _curves(content: Curves, ax: Axes) -> None:
     x, categories = _places(content.x), content.x.kind == "category"
+    alone = len(x) == 1  # a line has two ends: one point is drawn as a point
     if content.individual is not None:
-        ax.plot(x, content.individual.T, color=ICE, alpha=0.35, linewidth=0.5, zorder=1)
+        marker = "." if alone else ""
+        ax.plot(x, content.individual.T, marker=marker, color=ICE, alpha=0.35, linewidth=0.5, zorder=1)
     for k, series in enumerate(content.series):
         # A name with an underscore in front would be left out of the legend, as matplotlib does.
         name = series.name or "average"
-        if categories:
+        if categories or alone:
             marker = _MARKERS[k % len(_MARKERS)]
             ax.errorbar(
                 x, series.y, yerr=series.stderr, color=series.colour, fmt=marker, capsize=3, label=name, zorder=3
@@ -92,7 +94,9 @@ def _curves(content: Curves, ax: Axes) -> None:
                 ax.fill_between(x, low, high, color=series.colour, alpha=0.15, linewidth=0, zorder=2)
         if series.missing is not None:
             missing = f"{series.name}, missing" if series.name else "missing"
-            ax.plot(x, np.full(len(x), series.missing), ":", color=series.colour, linewidth=1, label=missing, zorder=2)
+            along = _edges(x) if alone else x
+            level = np.full(len(along), series.missing)
+            ax.plot(along, level, ":", color=series.colour, linewidth=1, label=missing, zorder=2)
     if len(content.series) > 1 or any(series.missing is not None for series in content.series):
         ax.legend(fontsize="small", frameon=False)
     _say(ax.xaxis, content.x)

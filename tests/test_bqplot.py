@@ -462,3 +462,74 @@ except ImportError as error:
     )
     assert "pip install bqplot" in found.stdout
     assert ".plot()" in found.stdout
+
+
+# ---- next to nothing to draw -------------------------------------------------------------------
+
+
+def sparse(n: int = 40) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "x": np.random.default_rng(0).normal(size=n).round(2),
+            "c": np.resize(np.array(["u", "v"], dtype=object), n),
+            "one": 1.0,
+            "level": "only",
+            "day": pd.Timestamp("2024-03-01"),
+            "nothing": np.nan,
+        }
+    )
+
+
+def sparse_predict(Z: pd.DataFrame) -> np.ndarray:
+    return Z["x"].to_numpy() * (Z["c"] == "u").to_numpy() + Z["one"].to_numpy()
+
+
+def test_surfaces_of_a_feature_with_one_value_have_one_row_of_cells():
+    explainer = Explainer(sparse_predict, sparse())
+    for pair in [("x", "level"), ("level", "x"), ("c", "one"), ("one", "day"), ("nothing", "x"), ("level", "nothing")]:
+        dependence = explainer.partial_dependence(pair)
+        mark = dependence.to_bqplot().marks[0]
+        wide, high = (grid.size for grid in dependence.grids)
+        # The same cell twice where there is one: in bqplot one row is no table.
+        expected = np.broadcast_to(dependence.average[0].T, (max(high, 2) if high == 1 else high, wide))
+        expected = np.repeat(expected, 2, axis=1) if wide == 1 else expected
+        np.testing.assert_array_equal(mark.color, expected)
+        assert len(mark.row) in (expected.shape[0], expected.shape[0] + 1)
+        assert len(mark.column) in (expected.shape[1], expected.shape[1] + 1)
+        drawn_by_bqplot(explainer.decompose(*pair))
+        drawn_by_bqplot(explainer.trust(pair))
+    np.testing.assert_array_equal(
+        explainer.partial_dependence(("one", "level")).to_bqplot().marks[0].column, [0.5, 1, 1.5]
+    )
+    effects = explainer.ale(("x", "level"))
+    np.testing.assert_array_equal(effects.to_bqplot().marks[0].color[0], effects.values[0, :, 0])
+
+
+@pytest.mark.parametrize("feature", ["x", "c", "one", "level", "day", "nothing"])
+def test_one_row_is_a_point(feature):
+    result = Explainer(sparse_predict, sparse(1)).partial_dependence(feature)
+    rows, curve = result.to_bqplot().marks
+    assert type(curve).__name__ == type(rows).__name__ == "Scatter"
+    assert curve.y.tolist() == rows.y.tolist() == result.average[0].tolist()
+    scale = curve.scales["y"]
+    assert scale.min < curve.y[0] < scale.max, "an axis without length has no ticks"
+    assert curve.x.tolist() == (["missing"] if feature == "nothing" else result.grids[0].values.tolist())
+
+
+def test_one_value_of_many_rows_is_a_point_per_row_and_a_whisker():
+    result = Explainer(sparse_predict, sparse()).partial_dependence("one")
+    rows, curve = result.to_bqplot().marks
+    assert rows.x.tolist() == [1.0] * 40
+    np.testing.assert_array_equal(np.sort(rows.y), np.sort(result.individual[0, :, 0]))
+    assert curve.y.tolist() == result.average[0].tolist()
+    growing = replace(result, stderr=np.array([[0.5]]))
+    _, band, _ = growing.to_bqplot().marks
+    assert band.x.tolist() == [1, 1]
+    np.testing.assert_allclose(band.y, result.average[0, 0] + np.array([-0.5, 0.5]))
+
+
+def test_interactions_of_one_row_say_why_there_is_no_figure():
+    result = Explainer(sparse_predict, sparse(1)).interactions()
+    for what in ("matrix", "pairs", "overall"):
+        with pytest.raises(InputError, match=r"nothing to draw of interactions.*1 of 1 rows"):
+            result.to_bqplot(what=what)

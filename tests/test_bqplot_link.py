@@ -545,3 +545,36 @@ def test_a_figure_of_ones_own(widget):
     with pytest.raises(InputError, match="not among"):
         link_bqplot(some, figure, feature="k")
     some.close()
+
+
+def test_figures_follow_to_features_of_one_value_and_of_none(caplog):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "a": rng.normal(size=60),
+            "c": np.resize(np.array(["u", "v"], dtype=object), 60),
+            "one": "x",
+            "nothing": np.nan,
+        }
+    )
+    widget = PDPWidget(lambda Z: Z["a"].to_numpy() * (Z["c"] == "u").to_numpy(), X, feature="a", pair=("a", "c"))
+    surface, curve = first_figure(widget, "heatmap"), widget.results["all"].to_bqplot()
+    links = [link_bqplot(widget, surface, pace=0.01), link_bqplot(widget, curve, pace=0.01)]
+    for pair in [("c", "one"), ("nothing", "one")]:
+        widget.pair = pair
+        assert widget.wait(60)
+        until(lambda pair=pair: surface.title.startswith(" × ".join(pair)))
+    for feature in ("nothing", "one"):
+        widget.feature = feature
+        assert widget.wait(60)
+        until(lambda feature=feature: curve.title == f"{feature} (60 of 60 rows)")
+        assert links[1].selector is None
+    widget.feature = "a"
+    assert widget.wait(60)
+    until(lambda: links[1].selector is not None)
+    with pytest.raises(InputError, match="no value of feature 'nothing' is known"):
+        link_bqplot(widget, curve, feature="nothing")
+    assert not caplog.records
+    for link in links:
+        link.unlink()
+    widget.close()

@@ -18,6 +18,7 @@ from matplotlib.colors import to_hex  # noqa: E402
 from matplotlib.container import ErrorbarContainer  # noqa: E402
 
 from pdp_widgets import Explainer, RuleFitRegressor  # noqa: E402
+from pdp_widgets.inputs import InputError  # noqa: E402
 
 N = 60
 
@@ -196,3 +197,19 @@ def test_a_histogram_has_upright_lines():
     assert bars.get_data().values.tolist() == [3, 1]
     assert set(line(ax, "seen").get_xdata()) == {1.5}
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("strength", "models")
+
+
+def test_next_to_nothing_is_drawn_as_far_as_there_is_something():
+    X = pd.DataFrame({"x": [1.0, 2.0, 4.0], "one": 7.0, "nothing": np.nan})
+    explainer = Explainer(lambda Z: Z["x"].to_numpy() + Z["one"].to_numpy(), X)
+    for pair in [("one", "nothing"), ("nothing", "x")]:
+        surface = explainer.partial_dependence(pair)
+        axes = surface.plot()
+        np.testing.assert_allclose(axes.collections[0].get_array().ravel(), surface.average[0].ravel())
+        assert "missing" in [label.get_text() for label in axes.get_xticklabels() + axes.get_yticklabels()]
+    point = next(
+        made for made in explainer.partial_dependence("one").plot().containers if isinstance(made, ErrorbarContainer)
+    )
+    np.testing.assert_allclose(point.lines[0].get_xydata(), [[7.0, 7 + 7 / 3]])
+    with pytest.raises(InputError, match="nothing to draw of interactions"):
+        Explainer(lambda Z: Z["x"].to_numpy(), X[:1]).interactions().plot()

@@ -141,6 +141,10 @@ def link_bqplot(
             "the figure has no axis of one feature, no bars to click, and is none that follows; say which feature is along its x axis: "
             "link_bqplot(widget, figure, feature='temp')"
         )
+    if not _brushable(widget, name):
+        raise InputError(
+            f"no value of feature {name!r} is known, so there is nothing to brush over; link another feature"
+        )
     mark = next((mark for mark in figure.marks if "x" in mark.scales), None)
     if mark is None:
         raise InputError("the figure has no mark with a scale 'x', so there is no axis to brush over")
@@ -150,7 +154,9 @@ def link_bqplot(
 def _tie(widget: PDPWidget, figure: Any, content: Figure, marks: dict[str, Any]) -> Tie | None:
     """Return what makes a figure a thing to brush over or to click; None of those that are neither."""
     if isinstance(content, Curves):
-        return _axis_tie(widget, figure, content.feature, marks["curve 0"], content.x.unit) if content.feature else None
+        if not content.feature or not _brushable(widget, content.feature):
+            return None
+        return _axis_tie(widget, figure, content.feature, marks["curve 0"], content.x.unit)
     if isinstance(content, Bars):
         for kind, things in (
             (FeatureClicks, content.features),
@@ -160,6 +166,12 @@ def _tie(widget: PDPWidget, figure: Any, content: Figure, marks: dict[str, Any])
             if things:
                 return kind(widget, marks["bars"], things)
     return None
+
+
+def _brushable(widget: PDPWidget, feature: str) -> bool:
+    """Whether a feature has values to select: an axis of numbers of which none is known has no place for a brush."""
+    grid = widget.explainer.grid(feature)
+    return grid.kind == "category" or bool(grid.ordered.any())
 
 
 def _axis_tie(widget: PDPWidget, figure: Any, feature: str, mark: Any, unit: float) -> Brush | Points:

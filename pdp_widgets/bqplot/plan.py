@@ -74,28 +74,50 @@ def _curves(content: Curves) -> Plan:
             "Axis", {"label": content.label}, {"side": "left", "label_offset": "3.5em", "num_ticks": 6}, {"scale": "y"}
         ),
     }
-    scales = {"x": _scale(content.x), "y": Part("LinearScale", {})}
-    return Plan(Part("Figure", {"title": content.title}, _LOOK), scales, _curve_marks(content), axes)
+    marks = _curve_marks(content)
+    heights = np.concatenate([np.ravel(mark.data["y"]) for mark in marks.values()])
+    scales = {"x": _scale(content.x), "y": Part("LinearScale", _room(heights))}
+    return Plan(Part("Figure", {"title": content.title}, _LOOK), scales, marks, axes)
+
+
+def _room(values: np.ndarray) -> dict[str, Any]:
+    """Return the ends of a scale: those that bqplot takes, but for values that are all the same, where it draws no ticks."""
+    known = np.unique(values[np.isfinite(values)])
+    if len(known) != 1:
+        return {"min": None, "max": None}
+    half = 0.5 * max(1.0, abs(float(known[0])))
+    return {"min": float(known[0]) - half, "max": float(known[0]) + half}
 
 
 def _curve_marks(content: Curves) -> dict[str, Part]:
     marks: dict[str, Part] = {}
     x = content.x.values
+    alone = len(x) == 1  # a line has two ends: one point is drawn as a point
     if content.individual is not None and len(content.individual):
-        data = {"x": x, "y": content.individual, "opacities": [0.35] * len(content.individual)}
-        marks["rows"] = Part("Lines", data, {"colors": [ICE], "stroke_width": 0.7}, _CURVE)
+        rows = len(content.individual)
+        if alone:
+            dots = {"x": np.repeat(x, rows), "y": content.individual[:, 0], "opacities": [0.35] * rows}
+            look: dict[str, Any] = {"colors": [ICE], "default_size": 12}
+            marks["rows"] = Part("Scatter", dots, look, _CURVE)
+        else:
+            lines = {"x": x, "y": content.individual, "opacities": [0.35] * rows}
+            marks["rows"] = Part("Lines", lines, {"colors": [ICE], "stroke_width": 0.7}, _CURVE)
     named = len(content.series) > 1
     for k, series in enumerate(content.series):
         colour = _INK if series.colour == INK else series.colour
         data = {"x": x, "y": series.y, "labels": [series.name], "display_legend": named and bool(series.name)}
-        if series.stderr is not None:
+        if series.stderr is not None and alone:
+            ends = np.concatenate([series.y - series.stderr, series.y + series.stderr])
+            whisker = {"x": np.repeat(x, 2), "y": ends}
+            marks[f"band {k}"] = Part("Lines", whisker, {"colors": [colour], "stroke_width": 1.2}, _CURVE)
+        elif series.stderr is not None:
             band = np.stack([series.y - series.stderr, series.y + series.stderr])
             marks[f"band {k}"] = Part(
                 "Lines", {"x": x, "y": band},
                 {"colors": [colour], "stroke_width": 0, "fill": "between", "fill_colors": [colour],
                  "fill_opacities": [0.15, 0.15]}, _CURVE,
             )  # fmt: skip
-        if content.x.kind == "category":
+        if content.x.kind == "category" or alone:
             look = {"colors": [colour], "marker": _SHAPES[k % len(_SHAPES)] if named else "circle", "default_size": 80}
             there = np.isfinite(series.y)  # bqplot draws what is not there in a corner
             marks[f"curve {k}"] = Part("Scatter", {**data, "x": x[there], "y": series.y[there]}, look, _CURVE)
@@ -105,7 +127,8 @@ def _curve_marks(content: Curves) -> dict[str, Part]:
         if series.missing is not None:
             # A missing value has no place on a number axis: a dotted level across it.
             name = f"{series.name}, missing" if series.name else "missing"
-            level = {"x": x, "y": np.full(len(x), series.missing), "labels": [name], "display_legend": True}
+            along = _around(content.x) if alone else x
+            level = {"x": along, "y": np.full(len(along), series.missing), "labels": [name], "display_legend": True}
             look = {"colors": [colour], "stroke_width": 1.2, "line_style": "dotted"}
             marks[f"missing {k}"] = Part("Lines", level, look, _CURVE)
     return marks
@@ -120,8 +143,8 @@ def _surface(content: Surface) -> Plan:
         "y": _scale(content.y),
         "color": _colours(content.values, diverging=content.diverging),
     }
-    # A HeatMap paints what is not known in the colour of some cell beside it.
-    if "category" in (content.x.kind, content.y.kind) or np.isnan(content.values).any():
+    # A HeatMap paints what is not known in the colour of some cell beside it, and cannot tell how large a single cell is.
+    if "category" in (content.x.kind, content.y.kind) or np.isnan(content.values).any() or 1 in content.values.shape:
         marks = {"cells": _cells(content, content.values, "color", _NOT_COMPUTED)}
     else:
         data = {"x": content.x.values, "y": content.y.values, "color": content.values.T}
@@ -144,6 +167,9 @@ def _surface(content: Surface) -> Plan:
 
 
 def _cells(content: Surface, values: np.ndarray, colour: str, nothing: str) -> Part:
+    # bqplot takes a table of one row or column for a list: it has the same one twice.
+    for side, length in enumerate(values.shape):
+        values = np.repeat(values, 2, axis=side) if length == 1 else values
     # bqplot paints NaN black; what is selected has a style of its own.
     unknown = np.argwhere(np.isnan(values.T))
     data = {
@@ -157,14 +183,23 @@ def _cells(content: Surface, values: np.ndarray, colour: str, nothing: str) -> P
 
 
 def _rows(axis: Axis) -> np.ndarray:
-    """Return the levels of a category; of numbers and dates the edges between their cells, half way."""
+    """Return the levels of a category; of numbers and dates the edges between their cells, half way. Of one cell there are two halves."""
+    alone = len(axis.values) == 1
     if axis.kind == "category":
-        return axis.values
+        return np.repeat(axis.values, 2) if alone else axis.values
+    if alone:
+        return _around(axis)
     at = axis.values.astype(float)
     between = (at[1:] + at[:-1]) / 2
-    ends = (2 * at[0] - between[0], 2 * at[-1] - between[-1]) if len(at) > 1 else (at[0] - 0.5, at[0] + 0.5)
-    edges = np.concatenate([[ends[0]], between, [ends[1]]])
+    edges = np.concatenate([[2 * at[0] - between[0]], between, [2 * at[-1] - between[-1]]])
     return edges.astype("datetime64[ms]") if axis.kind == "datetime" else edges
+
+
+def _around(axis: Axis) -> np.ndarray:
+    """Return a single place of numbers or dates between two others, so that there is something to see."""
+    at = axis.values[0]
+    away: Any = np.timedelta64(12, "h") if axis.kind == "datetime" else max(0.5, 1e-6 * abs(float(at)))
+    return np.array([at - away, at, at + away])
 
 
 def _off_diagonal(content: Surface) -> np.ndarray:
@@ -247,7 +282,8 @@ def _histogram(content: Histogram) -> Plan:
 def _scale(axis: Axis) -> Part:
     if axis.kind == "category":
         return Part("OrdinalScale", {"domain": [str(value) for value in axis.values]})
-    return Part("DateScale" if axis.kind == "datetime" else "LinearScale", {})
+    low, *_, high = _around(axis).tolist() if len(axis.values) == 1 else (None, None)
+    return Part("DateScale" if axis.kind == "datetime" else "LinearScale", {"min": low, "max": high})
 
 
 def _axis(axis: Axis, scale: str, *, vertical: bool = False) -> Part:

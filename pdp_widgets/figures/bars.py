@@ -90,11 +90,14 @@ def interactions(
     words = in_words(one.scale, one.outputs)
     label = f"interaction strength, {words}" if by == "strength" else "h2, share of the joint effect's variance"
     title = f"Interactions for {words} ({rows_of(one)})"
+    found = one.overall_statistic if what == "overall" else one.pair_statistic
+    values, stderr = getattr(found, by)[0], getattr(found, f"{by}_stderr")[0]
+    if not np.isfinite(values).any():
+        raise InputError(
+            f"there is nothing to draw of interactions ({rows_of(one)}): none is known; they need two features and rows that differ"
+        )
     if what == "overall":
-        found = one.overall_statistic
-        values, stderr = getattr(found, by)[0], getattr(found, f"{by}_stderr")[0]
         return bars_of(one.features, values, label, title, stderr, top=top, features=one.features)
-    values, stderr = getattr(one.pair_statistic, by)[0], getattr(one.pair_statistic, f"{by}_stderr")[0]
     if what == "pairs":
         return bars_of([" × ".join(pair) for pair in one.pairs], values, label, title, stderr, top=top, pairs=one.pairs)
     kept = np.sort(largest(one.overall_statistic.strength[0], positive("top", top)))

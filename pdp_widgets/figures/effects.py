@@ -247,7 +247,8 @@ def _band(stderr: np.ndarray) -> np.ndarray | None:
 
 def missing_level(grid: Grid, values: np.ndarray) -> float | None:
     """Return a curve's level at a missing value, which has no place on a number axis."""
-    return None if grid.missing < 0 or grid.kind == "category" else float(values[grid.missing])
+    placed = grid.missing < 0 or grid.kind == "category" or not grid.ordered.any()  # the axis has it, if there is any
+    return None if placed else float(values[grid.missing])
 
 
 def _spread(curves: np.ndarray, most: int) -> np.ndarray:

@@ -137,8 +137,10 @@ Figure = Curves | Surface | Bars | Histogram
 def axis_of(grid: Grid) -> tuple[Axis, np.ndarray]:
     """Return the axis of a grid and, in its order, the indices of the grid points that stand on it.
 
-    A missing value is a level of a category and has no place among numbers.
+    A missing value is a level of a category and has no place among numbers, unless nothing else is known of a feature.
     """
+    if grid.kind != "category" and grid.missing >= 0 and not grid.ordered.any():
+        return axis(grid.feature.name, "category", grid.positions, ["missing"]), np.array([grid.missing])
     points = np.arange(grid.size) if grid.kind == "category" else np.flatnonzero(grid.ordered)
     if grid.kind != "category":
         points = points[np.argsort(grid.positions[points], kind="stable")]
