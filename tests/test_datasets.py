@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import urllib.error
 import warnings
 import zipfile
@@ -204,13 +205,19 @@ def test_files_that_are_not_the_table_are_refused(tmp_path: Path) -> None:
     for text, words in (
         ("a,b\n1,2\n", r"wrong\.csv'\): expected .*lacks the columns 'season'"),
         ("", r"expected day\.csv; it cannot be read"),
-        (DAYS.replace("2011-04-15", "no day"), r"expected day\.csv; it cannot be read"),
+        (DAYS.replace("2011-04-15", "no day"), r"'dteday' holds 'no day' in row 3 .*expected a date from 2011-01-01"),
+        (pd.read_csv(io.StringIO(DAYS)).assign(hum=0).to_csv(index=False), r"'hum' is 0 in every row"),
+        ("<html>\n", r"lacks the columns"),
+        (
+            DAYS.splitlines()[0],
+            r"wrong\.csv'\): the table has no rows\. Correct the file, or download it again from https",
+        ),
     ):
         wrong.write_text(text)
         with pytest.raises(InputError, match=words):
             datasets.bike_rentals(path=wrong)
     wrong.write_text(WOMEN[:-2] + "7\n")
-    with pytest.raises(InputError, match="Biopsy holds 7"):
+    with pytest.raises(InputError, match=r"column 'Biopsy' holds 7 in row 3 .*expected one of 0, 1, Healthy, Cancer"):
         datasets.cervical(path=wrong)
     with pytest.raises(InputError, match=r"No such file.*expected day\.csv, or the zip"):
         datasets.bike_rentals(path=tmp_path / "nowhere.csv")
@@ -222,8 +229,117 @@ def test_codes_outside_the_documented_ones_are_refused(column: int, code: int, t
     cells = day.split(",")
     cells[column] = str(code)
     (tmp_path / "day.csv").write_text("\n".join([head, ",".join(cells), *others]))
-    with pytest.raises(InputError, match=r"(season|weathersit) holds \d; expected one of 1, 2"):
+    with pytest.raises(InputError, match=r"column '(season|weathersit)' holds \d in row 1 .*expected one of 1, 2"):
         datasets.bike_rentals(path=tmp_path / "day.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("temp", "warm", r"'temp' holds 'warm' in row 2 .*expected a number from 0 to 1\."),
+        ("hum", "x", r"'hum' holds 'x' in row 2"),
+        ("hum", "", r"'hum' is empty in row 2"),
+        ("windspeed", "inf", r"'windspeed' holds inf in row 2"),
+        ("dteday", "", r"'dteday' is empty in row 2 .*expected a date from 2011-01-01 to 2012-12-31"),
+        ("dteday", "2013-01-01", r"'dteday' holds '2013-01-01' in row 2"),
+        ("season", "x", r"'season' holds 'x' in row 2"),
+        ("season", "", r"'season' is empty in row 2"),
+        ("cnt", "1.5", r"'cnt' holds 1\.5 in row 2 .*expected a whole number from 0 to 1,000,000"),
+        ("cnt", "1e30", r"'cnt' holds 1e\+30 in row 2"),
+        ("cnt", "-1", r"'cnt' holds -1 in row 2"),
+    ],
+)
+def test_a_cell_of_the_days_that_cannot_be_is_named(name: str, value: str, words: str, tmp_path: Path) -> None:
+    table = pd.read_csv(io.StringIO(DAYS), dtype=str)
+    table.loc[1, name] = value
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    with pytest.raises(InputError, match=rf"mine\.csv'\): column {words}") as caught:
+        datasets.bike_rentals(path=tmp_path / "mine.csv")
+    assert "download it again from https://archive.ics.uci.edu/dataset/275" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("load", "name", "value", "words"),
+    [
+        (datasets.bike_rentals, "temp", "warm", r"'temp' holds 'warm' in row 2"),
+        (datasets.bike_rentals, "yr", "0", r"'yr' holds 0 in row 2 .*from 2,011"),
+        (datasets.bike_rentals, "weather", "FINE", r"'weather' holds 'FINE' in row 2 .*one of GOOD, MISTY, BAD"),
+        (datasets.bike_rentals, "days_since_2011", "1.5", r"'days_since_2011' holds 1\.5"),
+        (datasets.cervical, "Age", "old", r"'Age' holds 'old' in row 2 .*expected a whole number from 0 to 150"),
+        (datasets.cervical, "Num of pregnancies", "1.5", r"'Num of pregnancies' holds 1\.5 in row 2"),
+        (datasets.cervical, "Smokes (years)", "-2", r"'Smokes \(years\)' holds -2"),
+        (datasets.cervical, "Biopsy", "", r"'Biopsy' is empty in row 2"),
+    ],
+)
+def test_a_cell_of_the_other_tables_that_cannot_be_is_named(
+    load, name: str, value: str, words: str, tmp_path: Path
+) -> None:
+    table = load(stand_in=True) if load is datasets.bike_rentals else pd.read_csv(io.StringIO(WOMEN))
+    table = table.head(5).astype(object)
+    table.loc[1, name] = value
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    with pytest.raises(InputError, match=rf"mine\.csv'\): column {words}"):
+        load(path=tmp_path / "mine.csv")
+
+
+def test_nothing_is_filled_into_a_column_without_answers(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("".join(WOMEN.splitlines(keepends=True)[:2]))
+    with pytest.raises(InputError, match=r"'stds_years_since_first' has no values.*fill_missing=False"):
+        datasets.cervical(path=tmp_path / "mine.csv")
+    assert datasets.cervical(path=tmp_path / "mine.csv", fill_missing=False)["age"].tolist() == [18]
+
+
+def broken_zips() -> dict[str, tuple[bytes, str]]:
+    """Zip files that cannot be unpacked, and what is said of them."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("day.csv", DAYS * 20)
+    packed, plain = bytearray(buffer.getvalue()), zipped(**{"day.csv": DAYS})
+    packed[60:90] = b"\xff" * 30
+    changed = bytearray(plain)
+    changed[200:210] = b"0" * 10
+    central = plain.index(b"PK\x01\x02")
+    locked, unknown = bytearray(plain), bytearray(plain)
+    locked[6] |= 1
+    locked[central + 8] |= 1
+    unknown[8] = unknown[central + 10] = 99
+    return {
+        "deflate": (bytes(packed), "the zip file is damaged: "),
+        "checksum": (bytes(changed), "the zip file is damaged: Bad CRC-32"),
+        "encrypted": (bytes(locked), "day.csv in the zip file is encrypted; unpack it with another program"),
+        "method": (bytes(unknown), "packed in a way that is not known here"),
+    }
+
+
+@pytest.mark.parametrize("kind", broken_zips())
+def test_a_zip_that_cannot_be_unpacked_is_told_and_in_the_cache_replaced(
+    kind: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, words = broken_zips()[kind]
+    (tmp_path / "mine.zip").write_bytes(content)
+    with pytest.raises(InputError, match=re.escape(words)):
+        datasets.bike_rentals(path=tmp_path / "mine.zip")
+    serve(monkeypatch, content)
+    with pytest.raises(datasets.DownloadError, match=re.escape(words)):
+        datasets.bike_rentals()
+    assert not list(home.rglob("*.zip")), "what cannot be read is not kept"
+
+    kept = home / "pdp_widgets" / "day.zip"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(content)
+    serve(monkeypatch, urllib.error.URLError("offline"))
+    with pytest.raises(
+        datasets.DownloadError, match=r"offline; the file kept in .*day\.zip was damaged and is thrown away"
+    ):
+        datasets.bike_rentals()
+    assert not kept.exists()
+    kept.write_bytes(content)
+    good = zipped(**{"day.csv": DAYS})
+    web = serve(monkeypatch, good)
+    assert len(datasets.bike_rentals()) == len(datasets.bike_rentals()) == 4
+    assert len(web.asked) == 1
+    assert kept.read_bytes() == good
+    assert [path.name for path in kept.parent.iterdir()] == ["day.zip"]
 
 
 # ---- stand-ins ---------------------------------------------------------------------------------

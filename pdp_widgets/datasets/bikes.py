@@ -7,8 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pdp_widgets.inputs.errors import InputError
-
+from .cells import codes, dates, numbers, some_rows
 from .download import Source, load, require
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ GENERATED = "generated, not observed: structure like that of the bike rentals of
 # says t / 41. Both are straight lines, so that shapes of curves are the same; the book takes the page's, and so do we.)
 COLDEST, HOTTEST = -8.0, 39.0
 STRONGEST_WIND = 67.0
+FIRST, LAST, DAYS = "2011-01-01", "2012-12-31", 731
+MOST_RENTALS = 1_000_000
 
 
 def bike_rentals(*, path: str | Path | None = None, stand_in: bool = False, timeout: float = 10.0) -> pd.DataFrame:
@@ -83,39 +84,54 @@ def bike_rentals(*, path: str | Path | None = None, stand_in: bool = False, time
 
 def _read(file: IO[bytes]) -> pd.DataFrame:
     raw = pd.read_csv(file)
-    table = _from_uci(raw) if "weathersit" in raw.columns else raw
-    require(table.columns, COLUMNS, "the daily bike rentals (day.csv, or the book's table)")
-    table = table[table["hum"] > 0]
-    return _typed(table)
+    table = _from_uci(raw) if "weathersit" in raw.columns else _from_book(raw)
+    return _typed(some_rows(table[table["hum"] > 0], "column 'hum' is 0 in every row: the humidity was not recorded"))
 
 
 def _from_uci(raw: pd.DataFrame) -> pd.DataFrame:
     """The repository's codes and normalised numbers in words and units."""
     needed = ("dteday", "season", "holiday", "workingday", "weathersit", "temp", "hum", "windspeed", "cnt")
     require(raw.columns, needed, "day.csv")
-    dates = pd.to_datetime(raw["dteday"])
+    some_rows(raw)
     return pd.DataFrame(
-        _calendar(dates)
+        _calendar(dates(raw["dteday"], FIRST, LAST))
         | {
             "season": _words(raw["season"], 1, SEASONS),
             "holiday": _words(raw["holiday"], 0, ("N", "Y")),
             "workday": _words(raw["workingday"], 0, ("N", "Y")),
             "weather": _words(raw["weathersit"], 1, (*WEATHER, "BAD")),  # 3: light rain or snow, 4: heavy
-            "temp": COLDEST + (HOTTEST - COLDEST) * raw["temp"],
-            "hum": 100.0 * raw["hum"],
-            "windspeed": STRONGEST_WIND * raw["windspeed"],
-            "cnt": raw["cnt"],
+            "temp": COLDEST + (HOTTEST - COLDEST) * numbers(raw["temp"], 0, 1),
+            "hum": 100.0 * numbers(raw["hum"], 0, 1),
+            "windspeed": STRONGEST_WIND * numbers(raw["windspeed"], 0, 1),
+            "cnt": _rentals(raw["cnt"]),
         }
     )
 
 
-def _words(codes: pd.Series, first: int, words: tuple[str, ...]) -> pd.Series:
+def _from_book(raw: pd.DataFrame) -> pd.DataFrame:
+    """The book's table, which has words and units."""
+    require(raw.columns, COLUMNS, "the daily bike rentals (day.csv, or the book's table)")
+    some_rows(raw)
+    return pd.DataFrame(
+        {name: codes(raw[name], dict(zip(levels, levels, strict=True))) for name, levels in LEVELS.items()}
+        | {
+            "yr": numbers(raw["yr"], 2011, 2012, whole=True),
+            "temp": numbers(raw["temp"], -50, 60),
+            "hum": numbers(raw["hum"], 0, 100),
+            "windspeed": numbers(raw["windspeed"], 0, 500),
+            "days_since_2011": numbers(raw["days_since_2011"], 0, DAYS - 1, whole=True),
+            "cnt": _rentals(raw["cnt"]),
+        }
+    )
+
+
+def _words(column: pd.Series, first: int, words: tuple[str, ...]) -> pd.Series:
     """Words in place of codes that count from `first`."""
-    known = dict(enumerate(words, first))
-    unknown = sorted(set(codes) - set(known))
-    if unknown:
-        raise InputError(f"{codes.name} holds {unknown[0]!r}; expected one of {', '.join(map(str, known))}")
-    return codes.map(known)
+    return codes(column, dict(enumerate(words, first)))
+
+
+def _rentals(column: pd.Series) -> pd.Series:
+    return numbers(column, 0, MOST_RENTALS, whole=True)
 
 
 def _calendar(dates: pd.Series) -> dict[str, Any]:
@@ -130,10 +146,6 @@ def _calendar(dates: pd.Series) -> dict[str, Any]:
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
     """In the promised order and dtypes; categories know all their levels, in the calendar's order."""
     table = table[list(COLUMNS)].reset_index(drop=True)
-    for name, levels in LEVELS.items():
-        unknown = sorted(map(str, set(table[name]) - set(levels)))
-        if unknown:
-            raise InputError(f"{name} holds {unknown[0]!r}; expected one of {', '.join(levels)}")
     types = {
         name: pd.CategoricalDtype(list(LEVELS[name])) if name in LEVELS else kind for name, kind in COLUMNS.items()
     }

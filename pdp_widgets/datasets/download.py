@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import io
 import os
@@ -54,18 +55,32 @@ def load(source: Source, path: Any, timeout: float, read: Callable[[IO[bytes]], 
     if path is not None:
         return _from_file(source, Path(path), read)
     cache = _cache(source)
-    if cache is not None and cache.is_file():
-        try:
-            return _from_zip(source, cache.read_bytes(), read)
-        except (OSError, InputError):
-            pass  # half a file or another one: fetched again below
-    content = _fetch(source, timeout)
+    table, broken = _from_cache(source, cache, read)
+    if table is not None:
+        return table
+    content = _fetch(source, timeout, broken)
     try:
         table = _from_zip(source, content, read)
     except InputError as error:
         raise _failed(source, f"what came back is not the data set ({error})") from None
     _keep(cache, content)
     return table
+
+
+def _from_cache(
+    source: Source, cache: Path | None, read: Callable[[IO[bytes]], pd.DataFrame]
+) -> tuple[pd.DataFrame | None, str]:
+    """Return the table from the cache, None where it is not there, and what was wrong with a file that is now thrown away."""
+    if cache is None or not cache.is_file():
+        return None, ""
+    try:
+        return _from_zip(source, cache.read_bytes(), read), ""
+    except OSError:
+        return None, ""  # it may be good, but cannot be read
+    except InputError as error:
+        with contextlib.suppress(OSError):  # else it is replaced when there is a new one
+            cache.unlink(missing_ok=True)
+        return None, f"; the file kept in {cache} was damaged and is thrown away: {error}"
 
 
 def require(columns: Iterable[str], needed: Iterable[str], what: str) -> None:
@@ -89,19 +104,47 @@ def _from_file(source: Source, path: Path, read: Callable[[IO[bytes]], pd.DataFr
             return _from_zip(source, content, read)
         return _table(source, io.BytesIO(content), read)
     except InputError as error:
-        raise InputError(f"{source.call}(path={str(path)!r}): {error}") from None
+        raise InputError(
+            f"{source.call}(path={str(path)!r}): {error}. Correct the file, or download it again from {source.page}"
+        ) from None
 
 
 def _from_zip(source: Source, content: bytes, read: Callable[[IO[bytes]], pd.DataFrame]) -> pd.DataFrame:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            name = next((name for name in archive.namelist() if Path(name).name == source.member), None)
-            if name is None:
-                raise InputError(f"a zip file without {source.member}: {', '.join(archive.namelist()[:5]) or 'empty'}")
-            with archive.open(name) as file:
-                return _table(source, io.BytesIO(file.read()), read)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise InputError(f"no zip file: {error}; {len(content)} bytes that begin with {content[:20]!r}") from None
+            table = _unpacked(source, archive)
+    except InputError:
+        raise
+    except NotImplementedError as error:
+        raise InputError(
+            f"the zip file is packed in a way that is not known here ({error}); {_unpack(source)}"
+        ) from None
+    except Exception as error:  # noqa: BLE001 (each way of packing has errors of its own)
+        if not zipfile.is_zipfile(io.BytesIO(content)):
+            raise InputError(f"no zip file: {error}; {len(content)} bytes that begin with {content[:20]!r}") from None
+        raise InputError(f"the zip file is damaged: {error}") from None
+    try:
+        return _table(source, io.BytesIO(table), read)
+    except InputError as error:
+        raise InputError(f"{source.member} in the zip file: {error}") from None
+
+
+def _unpacked(source: Source, archive: zipfile.ZipFile) -> bytes:
+    """Return the table's bytes."""
+    name = next((name for name in archive.namelist() if Path(name).name == source.member), None)
+    if name is None:
+        raise InputError(f"a zip file without {source.member}: {', '.join(archive.namelist()[:5]) or 'empty'}")
+    if archive.getinfo(name).flag_bits & 1:
+        raise InputError(f"{name} in the zip file is encrypted; {_unpack(source)}")
+    with archive.open(name) as file:
+        table = file.read(MOST_BYTES + 1)
+    if len(table) > MOST_BYTES:
+        raise InputError(f"{name} in the zip file has more than {MOST_BYTES:,} bytes")
+    return table
+
+
+def _unpack(source: Source) -> str:
+    return f"unpack it with another program and give {source.call}(path=...) the {source.member}"
 
 
 def _table(source: Source, file: IO[bytes], read: Callable[[IO[bytes]], pd.DataFrame]) -> pd.DataFrame:
@@ -109,17 +152,17 @@ def _table(source: Source, file: IO[bytes], read: Callable[[IO[bytes]], pd.DataF
         return read(file)
     except InputError:
         raise
-    except ValueError as error:  # what pandas raises for what is no CSV file, or has words where numbers belong
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:  # what pandas raises for what is no CSV file
         raise InputError(f"expected {source.member}; it cannot be read: {error}") from None
 
 
-def _fetch(source: Source, timeout: float) -> bytes:
+def _fetch(source: Source, timeout: float, broken: str) -> bytes:
     try:
         with urlopen(source.url, timeout=timeout) as answer:  # noqa: S310 (an https address of our own)
             content = answer.read(MOST_BYTES + 1)
     except (OSError, http.client.HTTPException) as error:
         reason = error.reason if type(error) is URLError else error  # an HTTPError's reason lacks the number
-        raise _failed(source, str(reason) or type(reason).__name__) from error
+        raise _failed(source, (str(reason) or type(reason).__name__) + broken) from error
     if len(content) > MOST_BYTES:
         raise _failed(source, f"more than {MOST_BYTES} bytes came back")
     return content

@@ -9,6 +9,7 @@ import pandas as pd
 
 from pdp_widgets.inputs.errors import InputError
 
+from .cells import codes, numbers, some_rows
 from .download import Source, load, require
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ NAMES = {
     "STDs: Time since last diagnosis": "stds_years_since_last",
     "Biopsy": "biopsy",
 }
+MOST = 150
+"""Years, partners, diagnoses: more than anybody has."""
 DURATIONS = {"smokes_years", "contraceptives_years", "iud_years"}
 UNITS = {"age": "years", "first_intercourse": "years of age"} | dict.fromkeys(
     [*sorted(DURATIONS), "stds_years_since_first", "stds_years_since_last"], "years"
@@ -84,6 +87,11 @@ def cervical(
     else:
         table, source = load(SOURCE, path, timeout, _read), SOURCE.page
     if fill_missing:
+        nothing = [name for name in table.columns if table[name].isna().all()]
+        if nothing:
+            raise InputError(
+                f"column {nothing[0]!r} has no values, so none is the most frequent; fill_missing=False leaves NaN"
+            )
         table = table.fillna({name: table[name].mode()[0] for name in table.columns if table[name].isna().any()})
         whole = [name for name in table.columns if name != "biopsy" and name not in DURATIONS]
         table = table.astype(dict.fromkeys(whole, "int64"))
@@ -96,14 +104,14 @@ def _read(file: IO[bytes]) -> pd.DataFrame:
     mangled = {"".join(c if c.isalnum() else "." for c in name): name for name in NAMES}  # the book's, as R writes them
     raw = raw.rename(columns=mangled)
     require(raw.columns, NAMES, "the risk factors for cervical cancer")
-    table = raw[list(NAMES)].rename(columns=NAMES)
+    some_rows(raw)
     words = {0: "Healthy", 1: "Cancer", "Healthy": "Healthy", "Cancer": "Cancer"}
-    unknown = set(table["biopsy"]) - set(words)
-    if unknown:
-        raise InputError(f"Biopsy holds {unknown.pop()!r}; expected 0 or Healthy, 1 or Cancer")
-    return table.astype(dict.fromkeys(table.columns.drop("biopsy"), "float64")).assign(
-        biopsy=_outcome(table["biopsy"].map(words))
-    )
+    found = {
+        name: numbers(raw[given], 0, MOST, whole=name not in DURATIONS, missing=True)
+        for given, name in NAMES.items()
+        if name != "biopsy"
+    }
+    return pd.DataFrame(found).assign(biopsy=_outcome(codes(raw["Biopsy"], words)))
 
 
 def _outcome(found: Any) -> pd.Series:
