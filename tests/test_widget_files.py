@@ -17,7 +17,7 @@ import pytest
 from widget_tools import Counting, frame, make, predict, two_outputs  # noqa: F401
 
 from pdp_widgets import PDPWidget, RuleFitClassifier
-from pdp_widgets.figures.parts import Bars, Curves, Surface
+from pdp_widgets.figures.parts import COLOURS, INK, Bars, Curves, Surface
 from pdp_widgets.inputs import InputError
 from pdp_widgets.widget import files, protocol, still
 
@@ -121,15 +121,30 @@ class TestTables:
         shown.by = "season"
         shown.select(subgroup)
         expected = shown.explainer.by_group("temp", "season", output=shown.output, subgroup=subgroup)
-        same(saved(shown, tmp_path), expected.to_frame())
+        sides = {"all": None} if subgroup is None else {"all": None, "selection": subgroup, "rest": f"~({subgroup})"}
+        kept = ["rows"] if subgroup else []
+
+        def check(found: pd.DataFrame, of: Callable[..., Any], averages: bool) -> pd.DataFrame:
+            """Check the curves of no group, which come first; return the groups'."""
+            for name, text in sides.items():
+                mine = found[found.level.isna() & (found["rows"] == name if kept else True)]
+                one = of("temp", output=shown.output, subgroup=text)
+                same(mine.drop(columns=[*kept, "level", "n"]), one.to_frame())
+                if averages:
+                    assert set(mine.n) == {one.n_rows_used}
+            groups = found[found.level.notna()]
+            assert not kept or set(groups["rows"]) == {"selection"}
+            return groups.drop(columns=kept)
+
+        same(check(saved(shown, tmp_path), shown.explainer.partial_dependence, True), expected.to_frame())
         shown.effect = "ale"
-        found = saved(shown, tmp_path)
+        found = check(saved(shown, tmp_path), shown.explainer.ale, False)
         for level, condition in zip(expected.levels, expected.conditions, strict=True):
             text = condition if subgroup is None else f"({condition}) & {subgroup}"
             one = shown.explainer.ale("temp", output=shown.output, subgroup=text)
             same(found[found.level == level].drop(columns=["level", "n"]), one.to_frame())
         shown.by = "n > 2"
-        assert list(dict.fromkeys(saved(shown, tmp_path).level)) == ["n > 2"] + ["n <= 2"] * (subgroup is None)
+        assert list(dict.fromkeys(saved(shown, tmp_path).level.dropna())) == ["n > 2"] + ["n <= 2"] * (subgroup is None)
 
     @pytest.mark.parametrize("effect", ["pd", "ale"])
     def test_bookmarks_are_groups_too(self, shown: PDPWidget, tmp_path: Path, effect: str) -> None:
@@ -142,16 +157,41 @@ class TestTables:
             one = of("temp", output=shown.output, subgroup=text)
             same(found[found.level == name].drop(columns=["level", "n"]), one.to_frame())
 
-    def test_of_several_models_it_is_the_one_on_the_page(self, make: Callable[..., PDPWidget], tmp_path: Path) -> None:
+    def test_of_several_models_there_are_all_that_are_drawn(
+        self, make: Callable[..., PDPWidget], tmp_path: Path
+    ) -> None:
         w = make({"one": predict, "twice": lambda X: 2 * predict(X)}, feature="temp")
         for model in ("one", "twice"):
             w.model = model
-            same(saved(w, tmp_path), w.explainer.partial_dependence("temp").to_frame())
+            found = saved(w, tmp_path)
+            assert list(dict.fromkeys(found.model)) == [model, *({"one", "twice"} - {model})]
+            for one in ("one", "twice"):
+                grid = found[found.model == one]["temp"].tolist()
+                grid = [None if pd.isna(value) else value for value in grid]
+                own = w.explainers[one].partial_dependence("temp", grid=grid)
+                mine = found[found.model == one]
+                np.testing.assert_allclose(mine.average, own.average[0], rtol=1e-9)
+                assert set(mine.n) == {300}
+            same(
+                found[found.model == model].drop(columns=["model", "n"]),
+                w.explainer.partial_dependence("temp").to_frame(),
+            )
             name, svg = got(w, "curves", "svg")
             assert name == "temp-partial-dependence.svg"
             assert svg == w.save_image(tmp_path / "c.svg").read_bytes()
             assert got(w, "importance", "csv")[0] == f"{model}-importance.csv"
         assert b">one<" in svg
+        w.select("n > 2")
+        w.effect = "ale"
+        found = saved(w, tmp_path)
+        assert set(zip(found.model, found["rows"], strict=True)) == {
+            ("twice", "all"), ("twice", "selection"), ("twice", "rest"), ("one", "selection")
+        }  # fmt: skip
+        mine = found[(found.model == "one")].drop(columns=["model", "rows", "n"])
+        same(mine, w.explainers["one"].ale("temp", subgroup="n > 2").to_frame())
+        w.show_models, w.effect = False, "pd"
+        w.select(None)
+        same(saved(w, tmp_path), w.explainer.partial_dependence("temp").to_frame())
 
     def test_importance_has_all_measures_of_both(self, shown: PDPWidget, tmp_path: Path) -> None:
         whole = shown.explainer.importance()
@@ -287,8 +327,14 @@ class TestPictures:
         figure = drawn[-1][0]
         assert isinstance(figure, Curves)
         found = w.explainer.partial_dependence("n")
-        assert [one.name for one in figure.series] == list(found.outputs)
-        np.testing.assert_allclose([one.y for one in figure.series], found.average, atol=1e-9)
+        by_name = {one.name: one for one in figure.series}
+        assert list(by_name) == ["rest", "output 0", "selection", "output 1", "output 2"]
+        np.testing.assert_allclose([by_name[name].y for name in found.outputs], found.average, atol=1e-9)
+        assert [by_name[name].colour for name in found.outputs] == [INK, *COLOURS[:2]]
+        table = pd.read_csv(io.BytesIO(got(w, "curves", "csv", mode="classes")[1]))
+        whole = table[table["rows"] == "all"]
+        np.testing.assert_allclose(whole.average, np.ravel(found.average), atol=1e-9)
+        assert list(dict.fromkeys(whole.output)) == list(found.outputs)
         assert got(w, "curves", "svg", mode="classes")[0] == "n-partial-dependence-classes.svg"
         with pytest.raises(InputError, match="mode='classes'; heatmap can be drawn as 'selection'"):
             w.save_image(tmp_path / "c.svg", "heatmap", mode="classes")

@@ -23,7 +23,6 @@ from pdp_widgets import Explainer, PDPWidget
 from pdp_widgets.figures.describe import describe
 from pdp_widgets.figures.parts import (
     CIVIDIS,
-    ICE,
     INK,
     NEGATIVE,
     POSITIVE,
@@ -33,11 +32,13 @@ from pdp_widgets.figures.parts import (
     Bars,
     Curves,
     Series,
+    Spread,
     Surface,
 )
 from pdp_widgets.figures.png import to_png
 from pdp_widgets.figures.scene import Box, Line, Scene, Text
-from pdp_widgets.figures.still import _edges, still
+from pdp_widgets.figures.still import still
+from pdp_widgets.figures.still_surface import edges_of
 from pdp_widgets.figures.ticks import date_ticks, number_ticks
 
 # ruff: noqa: F811
@@ -54,8 +55,9 @@ class Drawn:
         self.texts = [(float(t.get("x")), float(t.get("y")), t) for t in self.root.iter(f"{SVG}text")]
         self.words = [t.text for _, _, t in self.texts]
 
-    def lines(self, colour: str) -> list[np.ndarray]:
+    def lines(self, colour: str, width: float | None = None) -> list[np.ndarray]:
         found = [path for path in self.root.iter(f"{SVG}path") if path.get("stroke") == colour]
+        found = [path for path in found if width is None or float(path.get("stroke-width")) == width]
         return [np.array([p.split() for p in path.get("d")[1:].split("L")], dtype=float) for path in found]
 
     def scale(self, anchor: str) -> Callable[[np.ndarray], np.ndarray]:
@@ -64,7 +66,8 @@ class Drawn:
         marks = []
         for x, y, t in self.texts:
             if t.get("text-anchor") == anchor and not t.get("transform") and re.fullmatch(r"-?[\d.]+", t.text):
-                marks.append(((x, y - 4)[along], float(t.text)))
+                marks.append(((x, y - 4)[along], float(t.text), (x, y)[1 - along]))
+        marks = [(place, value) for place, value, line in marks if line == marks[0][2]]  # not those of a legend
         (p0, v0), (p1, v1) = marks[0], marks[-1]
         return lambda pixels: v0 + (pixels - p0) / (p1 - p0) * (v1 - v0)
 
@@ -76,14 +79,16 @@ def test_curves_are_where_their_numbers_are() -> None:
         Axis("temp", "number", x), "rentals", (Series(y, "all"), Series(-y, "rest", REST)), "Title",
         individual=np.array([[0.0, 1.0, 2.0, 3.0]]),
     )  # fmt: skip
-    drawn = Drawn(still(figure, notes=["4 of 4 rows"], histogram=(np.array([0.0, 5, 10]), np.array([1, 3]))).to_svg())
-    ink = max(drawn.lines(INK), key=len)
+    drawn = Drawn(
+        still(figure, notes=["4 of 4 rows"], spread=Spread(np.array([0.0, 5, 10]), np.array([1, 3]))).to_svg()
+    )
+    (ink,) = drawn.lines(INK, 2.2)
     np.testing.assert_allclose(drawn.scale("middle")(ink[:, 0]), x, atol=0.02)
     np.testing.assert_allclose(drawn.scale("end")(ink[:, 1]), y, atol=0.05)
-    grey = [line for colour in dict.fromkeys((ICE, REST)) for line in drawn.lines(colour) if len(line) == 4]
-    np.testing.assert_allclose(drawn.scale("end")(grey[0][:, 1]), [0, 1, 2, 3], atol=0.05)
-    np.testing.assert_allclose(drawn.scale("end")(grey[1][:, 1]), -y, atol=0.05)
-    bars = [rect for rect in drawn.root.iter(f"{SVG}rect") if rect.get("fill") == "#dfe3e8"]
+    (row,), (rest,) = drawn.lines(INK, 0.8), drawn.lines(REST, 2.2)
+    np.testing.assert_allclose(drawn.scale("end")(row[:, 1]), [0, 1, 2, 3], atol=0.05)
+    np.testing.assert_allclose(drawn.scale("end")(rest[:, 1]), -y, atol=0.05)
+    bars = [rect for rect in drawn.root.iter(f"{SVG}rect") if rect.get("fill") == "#c9ced6"]
     heights = [float(bar.get("height")) for bar in bars]
     assert heights[1] == pytest.approx(3 * heights[0], rel=0.02)
     assert {"Title", "4 of 4 rows", "temp", "rentals", "all", "rest"} <= set(drawn.words)
@@ -129,9 +134,9 @@ def test_the_outer_cells_of_a_surface_end_where_the_data_do() -> None:
     result = Explainer(lambda X: X["age"] * X["b"], X).partial_dependence(("age", "b"))
     x, y = describe(result).x, describe(result).y
     assert (x.data, y.data) == ((19.5, 84.5), (0.0, 5.0))
-    place, edges = _edges(x, 0.0, 100.0)
+    place, edges = edges_of(x, 0.0, 100.0)
     np.testing.assert_allclose(edges, place(np.array([19.5, 25, 57, 84.5])))  # and not up to 111
-    place, edges = _edges(y, 0.0, 100.0)
+    place, edges = edges_of(y, 0.0, 100.0)
     np.testing.assert_allclose(edges, place(np.array([0, 0.5, 3, 5])))
 
 
@@ -217,7 +222,9 @@ def test_curves_are_those_of_the_page(shown: PDPWidget, tmp_path: Path) -> None:
             "temp", subgroup=None if name == "all" else "n > 2", output=shown.output
         )
         expected = result.average[0][result.grids[0].ordered]
-        line = max(drawn.lines(colour), key=len)
+        *parts, mark = drawn.lines(colour, 2.5)  # solid and dashed parts, and the mark of the missing level
+        line = np.unique(np.concatenate(parts), axis=0)
+        assert len(mark) == 2
         np.testing.assert_allclose(drawn.scale("end")(line[:, 1]), expected, atol=0.01 * np.ptp(expected) + 0.1)
     assert "missing" in drawn.words
     assert any(word and "; selected: n > 2 (150 rows)" in word for word in drawn.words)
@@ -241,7 +248,8 @@ def test_every_way_to_show_curves_is_drawn(
     w.select("n > 1")
     drawn = Drawn(w.save_image(tmp_path / "c.svg").read_text(encoding="utf-8"))
     if how.get("by") == "season" != feature:
-        assert any(word and word.startswith("season: ") for word in drawn.words)
+        assert any(word and word.endswith("by season") for word in drawn.words)
+        assert any(word and word.startswith("FALL") for word in drawn.words)
     if "centered" in how:
         assert any(word and word.startswith("change of") for word in drawn.words)
 
@@ -336,7 +344,8 @@ class TestPython:
             assert [x["bits"] for x in a["rows"].values()] == [x["bits"] for x in b["rows"].values()]
             w.wait()
             shown = w.results["selection" if w.selection else "all"]
-            np.testing.assert_allclose(self.curve.average, shown.average, rtol=1e-12)
+            shown = shown.centered() if w.centered else shown
+            np.testing.assert_allclose(self.curve.average, shown.average, rtol=1e-12, atol=1e-12)
         finally:
             other.close()
 
@@ -368,11 +377,13 @@ class TestPython:
         X = frame()
         w = make(predict, X, feature="temp")
         assert w.to_python() == (
-            "# model and X as they were for the widget of predict.\n"
+            "# These names must exist, as they were for the widget of predict: model, X.\n"
             "from pdp_widgets import PDPWidget\n\n"
             "widget = PDPWidget(model, X, output='prediction', feature='temp')\n"
-            "# The numbers of the curve:\n"
+            "# The numbers of the curves:\n"
             "curve = widget.explainer.partial_dependence('temp', output='prediction')\n"
+            "print(curve.to_frame())\n"
+            "widget\n"
         )
         self.same(w, self.again(w, X=X))
 

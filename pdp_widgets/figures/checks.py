@@ -66,7 +66,7 @@ def null(
         drawn, bins=_BINS if high > low else 1, range=(low, high if high > low else low + width)
     )
     title = f"{names}: p = {p:.2g} ({rows_of(observed)})"
-    lines = (("observed", float(found), COLOURS[3]), ("95 % point", limit, PLAIN))
+    lines = (("observed", float(found), COLOURS[1]), ("95 % point", limit, PLAIN))
     return Histogram(label, edges, counts, "models without interaction", title, lines)
 
 
@@ -124,7 +124,7 @@ def complexity(
         made = "no effect"
     series = (
         Series(one.effect, "ALE"),
-        Series(one.fitted, made, COLOURS[3], dashed=not category),
+        Series(one.fitted, made, COLOURS[1], dashed=not category),
     )
     return Curves(x, f"effect on {words}", series, f"{feature}: {made} ({rows})", feature=feature)
 
@@ -167,7 +167,7 @@ def feature_trust(
     # The dashes begin and end where the line does.
     beside = thin | np.append(thin[1:], False) | np.append(False, thin[:-1])
     dashed = Series(
-        np.where(beside if x.kind != "category" else thin, average, np.nan), "few rows", COLOURS[3], dashed=True
+        np.where(beside if x.kind != "category" else thin, average, np.nan), "few rows", COLOURS[1], dashed=True
     )
     series = (solid, dashed) if thin.any() else (solid,)
     return Curves(x, in_words(one.scale, one.outputs), series, f"{feature} ({rows}): {said}", feature=feature)

@@ -185,7 +185,7 @@ def observed(result: ObservedOutcome, *, output: Any = None, what: str = "outcom
     else:
         both = (
             series(result.predicted, "predicted", {}, None),
-            series(result.observed, "observed", colour_of(3), error),
+            series(result.observed, "observed", colour_of(1), error),
         )
     return Curves(x, words, both, title, feature=result.feature)
 

@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from pdp_widgets.inputs import Grid
     from pdp_widgets.inputs.conditions import Node
 
-INK = "#000000"
+INK = "#1a1d21"
 """All rows."""
-SELECTED, REST = "#2556e8", "#8a8f98"
+SELECTED, REST = "#2556e8", "#8a6a24"
 """The selected rows and the others, as in the widget."""
 ICE = "#8a8f98"
 """Single rows."""
-COLOURS = ("#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#0072B2", "#B8A900")
-"""For groups: Okabe & Ito (2008), told apart by the colour-blind; their yellow a little darker, for white paper."""
-CIVIDIS = ("#00204d", "#31446b", "#666970", "#958f78", "#cab969", "#ffea46")
-"""For values: even for the colour-blind."""
+MUTED = "#5c646e"
+"""What stands behind something else."""
+COLOURS = ("#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#e69f00", "#a89500")
+"""For groups: Okabe & Ito (2008), told apart by the colour-blind; their yellow darker, for white paper. In the page's order."""
+CIVIDIS = (
+    "#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838",
+)  # fmt: skip
+"""For values: Nuñez, Anderton & Renslow (2018), even for the colour-blind; the page's stops."""
 DIVERGING = ("#4b2a86", "#8073ac", "#c6c0dd", "#f4f4f5", "#fbd2a0", "#e08a2c", "#8f4a06")
 """For what has a zero in the middle; the widget's."""
 POSITIVE, NEGATIVE = "#e08a2c", "#8073ac"
@@ -48,6 +52,8 @@ class Axis:
     """What 1 is in the unit of ``Grid.positions``: durations are counted in days, hours, ... here and in ms there."""
     data: tuple[float, float] | None = None
     """Where the rows' own values begin and end, in the unit of ``Grid.positions``; None where that means nothing."""
+    whole: bool = False
+    """Whether there are whole numbers only, and none between them is to be marked."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,18 @@ class Series:
     missing: float | None = None
     """Its level at a missing value, which has no place on a number axis."""
     dashed: bool = False
+    n: int | None = None
+    """Rows that it stands on, where that is written at its end."""
+    about: bool = False
+    """Whether ``n`` is a guess."""
+    x: np.ndarray | None = None
+    """(K,) its own places in the unit of ``Grid.positions``; None for those of the axis."""
+    thin: np.ndarray | None = None
+    """(K,) bool: where few rows are, so that it is dashed there; None for nowhere."""
+    missing_thin: bool = False
+    width: float = 2.2
+    beside: tuple[int, int] = (1, 3)
+    """Where its marks stand on a level: the how-manieth of how many places side by side."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +97,18 @@ class Curves:
     """The feature along the axis."""
     live: bool = False
     """Whether a widget can keep them up to date: the partial dependence of one output."""
+    individual_missing: np.ndarray | None = field(default=None, repr=False)
+    """(m,) their level at a missing value."""
+    tints: tuple[str, ...] | None = field(default=None, repr=False)
+    """(m,) their colours; None for one colour."""
+    chosen: np.ndarray | None = field(default=None, repr=False)
+    """(m,) bool: which of them are of selected rows; None for none."""
+    legend: tuple[tuple[str, str], ...] = ()
+    """What their colours mean: names and colours."""
+    limits: tuple[float, float] | None = None
+    """What is to be seen of them, where a few are far away."""
+    zero: bool = False
+    """Whether there is a line at 0."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +125,36 @@ class Surface:
     diagonal: np.ndarray | None = None
     """(K,) other numbers along the diagonal, where ``values`` has none: a matrix of features."""
     diagonal_label: str = ""
+
+
+@dataclass(frozen=True)
+class Cells(Surface):
+    """A surface as the page has it: missing values in cells of their own, contour lines, and where the rows are.
+
+    Along each axis of numbers whose ``apart`` is true, the first row or column of ``cells`` is that of a missing value.
+    """
+
+    apart: tuple[bool, bool] = (False, False)
+    cells: np.ndarray = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    """(Kx (+ 1), Ky (+ 1)) all values."""
+    empty: np.ndarray | None = field(default=None, repr=False)
+    """Of the shape of ``cells``: in which of them, and beside which, there is no row."""
+    domain: tuple[float, float] | None = None
+    """Ends of the scale of colours; None for those of the values."""
+    spread: tuple[Spread | None, Spread | None] = (None, None)
+    """How the rows spread along each axis."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How rows spread along an axis."""
+
+    edges: np.ndarray | None
+    """(B + 1,) in the unit of ``Grid.positions``; None for one count per level."""
+    counts: np.ndarray
+    """(B,), and one more where some are missing."""
+    selected: np.ndarray | None = None
+    """The same of the selected rows."""
 
 
 @dataclass(frozen=True)
@@ -182,8 +242,16 @@ def distinct(names: Sequence[str], most: int = 0) -> tuple[str, ...]:
 
 
 def colour_of(k: int) -> dict[str, Any]:
-    """Return colour and stroke of the k-th group; after all colours once, they come again dashed."""
-    return {"colour": COLOURS[k % len(COLOURS)], "dashed": k // len(COLOURS) % 2 == 1}
+    """Return colour and stroke of the k-th group; after all colours once, they come again dashed. The page's rule."""
+    return {"colour": COLOURS[k % len(COLOURS)], "dashed": k >= len(COLOURS)}
+
+
+def mixed(stops: Sequence[str], share: float) -> str:
+    """Return a colour between the stops, 0 the first and 1 the last."""
+    at = min(max(share, 0.0), 1.0) * (len(stops) - 1)
+    k = min(int(at), len(stops) - 2)
+    pairs = [(int(stops[k][i : i + 2], 16), int(stops[k + 1][i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + (b - a) * (at - k)):02x}" for a, b in pairs)
 
 
 def known(name: str, given: str, known: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .scene import Area, Box, Line, Text
+from .scene import Area, Box, Layer, Line, Text
 
 if TYPE_CHECKING:
     from .scene import Scene
@@ -63,22 +63,14 @@ def to_png(scene: Scene, scale: int = 2) -> bytes:
 
     fine = scale * _FINER
     image = Image.new("RGB", (scene.width * fine, scene.height * fine), "white")
-    draw = ImageDraw.Draw(image, "RGBA")
     for shape in scene.shapes:
-        if isinstance(shape, Box):
-            right, bottom = shape.x + shape.width, shape.y + shape.height
-            corners = [round(v * fine) for v in (shape.x, shape.y, right, bottom)]
-            if corners[2] > corners[0] and corners[3] > corners[1]:
-                draw.rectangle(
-                    [*corners[:2], corners[2] - 1, corners[3] - 1], fill=_colour(shape.colour, shape.opacity)
-                )
-        elif isinstance(shape, Area):
-            draw.polygon(_pixels(shape.points, fine), fill=_colour(shape.colour, shape.opacity))
-        elif isinstance(shape, Line):
-            for run in shape.runs:
-                for part in _dashes(run) if shape.dashed else [run]:
-                    width = max(1, round(shape.width * fine))
-                    draw.line(_pixels(part, fine), _colour(shape.colour, shape.opacity), width, joint="curve")
+        if isinstance(shape, Layer):
+            above = image.copy()
+            for line in shape.shapes:
+                _paint(ImageDraw.Draw(above, "RGBA"), line, fine)
+            image = Image.blend(image, above, shape.opacity)
+        elif not isinstance(shape, Text):
+            _paint(ImageDraw.Draw(image, "RGBA"), shape, fine)
     image = image.reduce(_FINER)
     for shape in scene.shapes:
         if isinstance(shape, Text):
@@ -88,15 +80,31 @@ def to_png(scene: Scene, scale: int = 2) -> bytes:
     return file.getvalue()
 
 
+def _paint(draw: Any, shape: Box | Area | Line, fine: int) -> None:
+    if isinstance(shape, Box):
+        right, bottom = shape.x + shape.width, shape.y + shape.height
+        corners = [round(v * fine) for v in (shape.x, shape.y, right, bottom)]
+        if corners[2] > corners[0] and corners[3] > corners[1]:
+            draw.rectangle([*corners[:2], corners[2] - 1, corners[3] - 1], fill=_colour(shape.colour, shape.opacity))
+    elif isinstance(shape, Area):
+        draw.polygon(_pixels(shape.points, fine), fill=_colour(shape.colour, shape.opacity))
+    else:
+        for run in shape.runs:
+            for part in _dashes(run) if shape.dashed else [run]:
+                width = max(1, round(shape.width * fine))
+                draw.line(_pixels(part, fine), _colour(shape.colour, shape.opacity), width, joint="curve")
+
+
 def _write(image: Any, text: Text, scale: int) -> None:
     from PIL import Image, ImageDraw
 
-    font = _font(text.size * scale)
+    font, weight = _font(text.size * scale, text.bold)
     anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
-    weight = scale // 2 if text.bold else 0
     if not text.upwards:
         draw = ImageDraw.Draw(image)
         place = (text.x * scale, text.y * scale)
+        if text.halo:
+            draw.text(place, text.text, "white", font, anchor=anchor, stroke_width=2 * scale)
         draw.text(place, text.text, text.colour, font, anchor=anchor, stroke_width=weight)
         return
     # Written on a strip of its own, which is turned and laid over.
@@ -110,16 +118,16 @@ def _write(image: Any, text: Text, scale: int) -> None:
 
 
 @cache
-def _font(size: float) -> Any:
-    """Return matplotlib's font where that is installed, which knows more letters than Pillow's own."""
+def _font(size: float, bold: bool) -> tuple[Any, int]:
+    """Return matplotlib's font where that is installed, which knows more letters than Pillow's own, and how much bolder to write with it."""
     from PIL import ImageFont
 
     found = importlib.util.find_spec("matplotlib")
     for folder in (found.submodule_search_locations or []) if found else []:
-        path = Path(folder, "mpl-data", "fonts", "ttf", "DejaVuSans.ttf")
+        path = Path(folder, "mpl-data", "fonts", "ttf", f"DejaVuSans{'-Bold' * bold}.ttf")
         if path.is_file():
-            return ImageFont.truetype(str(path), round(size))
-    return ImageFont.load_default(round(size))
+            return ImageFont.truetype(str(path), round(size * (0.94 if bold else 1.0))), 0
+    return ImageFont.load_default(round(size)), int(bold)
 
 
 def _pixels(points: np.ndarray, fine: int) -> list[tuple[float, float]]:

@@ -14,9 +14,10 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["Area", "Box", "Line", "Scene", "Shape", "Text", "shortened", "text_width"]
+__all__ = ["Area", "Box", "Layer", "Line", "Scene", "Shape", "Text", "shortened", "text_width"]
 
 _FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"
+_WIDTHS = (("ijlI|'", 0.29), (".,:;! ", 0.33), ("ftr()[]-", 0.4), ("mw@%MW—", 0.92), ("≈=<>+−×", 0.84), ("_", 0.5))
 # What XML 1.0 cannot hold, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -75,9 +76,19 @@ class Text:
     bold: bool = False
     upwards: bool = False
     """Whether it reads from bottom to top."""
+    halo: bool = False
+    """Whether paper shows around its letters, where lines lie below."""
 
 
-Shape = Line | Area | Box | Text
+@dataclass(frozen=True)
+class Layer:
+    """Lines that are as pale together as they would be alone: where many lie over each other, too."""
+
+    shapes: tuple[Line, ...]
+    opacity: float
+
+
+Shape = Line | Area | Box | Text | Layer
 
 
 @dataclass(frozen=True)
@@ -105,8 +116,17 @@ class Scene:
 
 def text_width(text: str, size: float = 12.0) -> float:
     """Return roughly how wide a text is, in pixels."""
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return size * (0.6 * (len(text) - wide) + wide)
+    return size * sum(map(_letter, text))
+
+
+def _letter(letter: str) -> float:
+    """Return how wide a letter is in common fonts without serifs, in units of their size; of the wider of these."""
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    for letters, width in _WIDTHS:
+        if letter in letters:
+            return width
+    return 0.7 if letter.isupper() else 0.61
 
 
 def shortened(text: str, width: float, size: float = 12.0) -> str:
@@ -129,9 +149,12 @@ def _svg(shape: Shape) -> str:
         dash = ' stroke-dasharray="5 3"' if shape.dashed else ""
         look = f'stroke="{shape.colour}" stroke-width="{_n(shape.width)}"{_opacity("stroke", shape.opacity)}{dash}'
         return f'<path d="{"".join(map(_path, shape.runs))}" fill="none" stroke-linejoin="round" {look}/>'
+    if isinstance(shape, Layer):
+        return "\n".join([f"<g{_opacity('', shape.opacity)}>", *map(_svg, shape.shapes), "</g>"])
     turned = f' transform="rotate(-90 {_n(shape.x)} {_n(shape.y)})"' if shape.upwards else ""
     bold = ' font-weight="600"' if shape.bold else ""
-    look = f'font-size="{_n(shape.size)}" text-anchor="{shape.anchor}" fill="{shape.colour}"{bold}{turned}'
+    halo = ' stroke="#ffffff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"' if shape.halo else ""
+    look = f'font-size="{_n(shape.size)}" text-anchor="{shape.anchor}" fill="{shape.colour}"{bold}{halo}{turned}'
     return f'<text x="{_n(shape.x)}" y="{_n(shape.y)}" {look}>{_escaped(shape.text)}</text>'
 
 
@@ -145,7 +168,7 @@ def _n(value: float) -> str:
 
 
 def _opacity(what: str, value: float) -> str:
-    return "" if value >= 1 else f' {what}-opacity="{value:g}"'
+    return "" if value >= 1 else f' {what}{"-" if what else ""}opacity="{value:g}"'
 
 
 def _escaped(text: str) -> str:

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-__all__ = ["date_ticks", "number_ticks"]
+__all__ = ["date_ticks", "number_ticks", "ticks_near"]
 
 _MONTH = 30.44 * 86_400_000.0
 _MONTHS = ((1200, "%Y"), (120, "%Y"), (60, "%Y"), (24, "%Y"), (12, "%Y"), (6, "%b %Y"), (3, "%b %Y"), (1, "%b %Y"))
@@ -18,22 +18,58 @@ _SECONDS = (
 """Steps of short ones, in seconds."""
 
 
-def number_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
-    """Return round numbers between two ends and their texts.
+def number_ticks(low: float, high: float, most: int = 7, *, whole: bool = False) -> list[tuple[float, str]]:
+    """Return round numbers between two ends and their texts: as many as there may be, and at least 4 where that is 7 or more.
+
+    Where there are ``whole`` numbers only, they are whole, however few that may be.
 
     Examples
     --------
     >>> number_ticks(0.0, 10.0, 6)
     [(0.0, '0'), (2.0, '2'), (4.0, '4'), (6.0, '6'), (8.0, '8'), (10.0, '10')]
+    >>> [text for _, text in number_ticks(-0.02, 0.92, 7)]
+    ['0.0', '0.2', '0.4', '0.6', '0.8']
     """
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return [(low, f"{low:g}")] if math.isfinite(low) else []
-    rough = (high - low) / max(most - 1, 1)
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * k for k in (1, 2, 5, 10) if power * k >= rough * (1 - 1e-9))
-    first = math.ceil(low / step - 1e-9)
-    values = [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    power = math.floor(math.log10((high - low) / max(most, 1))) - 1
+    for k in range(max(power, 0) if whole else power, max(power, 0) + 5 if whole else power + 5):
+        found = next((marks for factor in (1, 2, 5) if len(marks := _multiples(low, high, factor, k)) <= most), None)
+        if found is not None:
+            break
+    assert found is not None
+    if len(found) < 4 and not whole:  # from steps of 5 it is far to steps of 2
+        for k in range(power, power + 4):
+            quarters = _multiples(low, high, 2.5, k)
+            if len(found) < len(quarters) <= most:
+                return quarters
+    return found
+
+
+def ticks_near(low: float, high: float, wanted: int) -> list[tuple[float, str]]:
+    """Return about so many round numbers between two ends: those of the page's own axes.
+
+    Examples
+    --------
+    >>> [text for _, text in ticks_near(0.03, 0.97, 4)]
+    ['0.2', '0.4', '0.6', '0.8']
+    """
+    if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+        return number_ticks(low, high)
+    raw = (high - low) / max(wanted, 1)
+    power = math.floor(math.log10(raw))
+    error = raw / 10.0**power
+    factor = next((f for f, least in ((10, 50), (5, 10), (2, 2)) if error >= math.sqrt(least)), 1)
+    return _multiples(low, high, factor, power)
+
+
+def _multiples(low: float, high: float, factor: float, power: int) -> list[tuple[float, str]]:
+    """Return the multiples of ``factor`` times a power of ten between two ends, and their texts; no more than 40."""
+    step = factor * 10.0**power
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    # Below one divide by a whole number instead of multiplying by a fraction: 3 / 10, not 3 * 0.1.
+    values = [k * step if power >= 0 else k * factor / 10.0**-power for k in range(first, min(last, first + 40) + 1)]
+    digits = max(0, (1 if factor == 2.5 else 0) - power - (1 if factor == 10 else 0))
     largest = max(map(abs, (low, high)))
     if largest >= 1e6 or largest < 1e-4:
         return [(value, f"{value:.6g}") for value in values]

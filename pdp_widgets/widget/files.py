@@ -20,6 +20,7 @@ from pdp_widgets.inputs import InputError, PDPWidgetsError
 from pdp_widgets.tabular import Tabular
 
 from . import export, protocol, results, still
+from .still_curves import models_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +148,7 @@ def _maker(
     if what == "page":
         return lambda: File(name, _TYPES[form], _page(widget, controller, seen).encode())
     if form == "csv":
-        return lambda: File(name, _TYPES[form], _csv(_tabulated(controller, seen, view, what)))
+        return lambda: File(name, _TYPES[form], _csv(_tabulated(controller, seen, view, what, mode)))
 
     def draw() -> File:
         picture = still.scene(seen, what, mode=mode, swapped=swapped)
@@ -203,13 +204,13 @@ def file_name(seen: Seen, what: str, form: str, mode: str | None = None) -> str:
 # ---- tables ----------------------------------------------------------------------------------
 
 
-def _tabulated(controller: Controller, seen: Seen, view: View, what: str) -> Table:
+def _tabulated(controller: Controller, seen: Seen, view: View, what: str, mode: str | None = None) -> Table:
     """Return the table of a picture."""
     import pandas as pd
 
     still.require(seen, what)
     if what == "curves":
-        return Table(_curves(controller, seen, view))
+        return Table(_curves(controller, seen, view, mode))
     if what == "rules":
         return Table(_rules(controller.board["rules"], seen["_rules"]))
     wire = seen[f"_{what}"]
@@ -223,10 +224,12 @@ def _tabulated(controller: Controller, seen: Seen, view: View, what: str) -> Tab
     return Table(_joined(parts))
 
 
-def _curves(controller: Controller, seen: Seen, view: View) -> pd.DataFrame:
+def _curves(controller: Controller, seen: Seen, view: View, mode: str | None = None) -> pd.DataFrame:
+    """Return one table of all curves that are drawn; columns say whose and of which rows each is, where there are several."""
     import pandas as pd
 
     effects, panel = seen["_effects"], controller.board["effects"]
+    classes = mode == "classes"
 
     def shaped(result: PartialDependence) -> PartialDependence:
         """Return a curve as the page draws it."""
@@ -235,17 +238,59 @@ def _curves(controller: Controller, seen: Seen, view: View) -> pd.DataFrame:
             return result.derivative()
         return result.centered() if seen["centered"] else result
 
-    if seen["by"] and effects.get("groups") is not None:
-        frames = []
-        for label, n, frame in panel.grouped(view, shaped):  # type: ignore[attr-defined]
-            frame.insert(1, _free("level", frame), label)
-            frame.insert(2, _free("n", frame), n)
-            frames.append(frame)
-        return pd.concat(frames, ignore_index=True)
-    if seen["effect"] == "ale" and (parts := panel.tables(view, effects)):
-        return _joined(parts)
-    found = results.curves(controller, seen["feature"], seen["output"], view.selection)
-    return _joined({name: shaped(make()).to_frame() for name, make in found.items()})
+    own = seen["_info"]["model"]
+    chosen = "selection" if view.selection is not None else "all"  # what groups and other models stand on
+    parts: list[_Part] = []
+    if seen["effect"] == "ale" and effects.get("ale"):
+        parts += [_Part(own, rows, None, n, frame) for rows, n, frame in panel.accumulated(view, effects)]  # type: ignore[attr-defined]
+    if not parts:
+        found = results.curves(controller, seen["feature"], seen["output"], view.selection)
+        for rows, make in found.items():
+            one = make()
+            parts.append(_Part(own, rows, None, one.n_rows_used, shaped(one).to_frame()))
+    if classes:
+        ice = controller.explainer.ice(seen["feature"], keep=view.sample)
+        if not ice.complete:
+            raise InputError("the curves of all outputs are still being computed; widget.wait() waits for them")
+        whole = ice.result()
+        for name in whole.outputs:
+            if name != seen["output"]:
+                one = whole.output(name)
+                parts.append(_Part(own, "all", None, one.n_rows_used, shaped(one).to_frame()))
+    elif seen["by"] and effects.get("groups") is not None:
+        groups = panel.grouped(view, shaped)  # type: ignore[attr-defined]
+        parts += [_Part(own, chosen, label, n, frame) for label, n, frame in groups]
+    elif drawn := set(models_drawn(seen)):
+        others = panel.compared(view, shaped)  # type: ignore[attr-defined]
+        parts += [_Part(name, chosen, None, n, frame) for name, n, frame in others if name in drawn]
+    several = len({part.model for part in parts}) > 1
+    levels = any(part.level is not None for part in parts)
+    frames = []
+    for part in parts:
+        frame = part.frame.copy()
+        if several or levels:
+            frame.insert(1, _free("n", frame), part.n)
+        if levels:
+            frame.insert(1, _free("level", frame), pd.Series(part.level, index=frame.index, dtype=object))
+        if len({one.rows for one in parts}) > 1:
+            frame.insert(0, _free("rows", frame), part.rows)
+        if several:
+            frame.insert(0, _free("model", frame), part.model)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A curve as a table."""
+
+    model: str
+    rows: str
+    """"all", "selection" or "rest"."""
+    level: str | None
+    """The group that it is of; None for none."""
+    n: int
+    frame: pd.DataFrame
 
 
 def _rules(panel: Any, wire: dict[str, Any]) -> pd.DataFrame:

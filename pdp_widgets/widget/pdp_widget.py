@@ -131,6 +131,7 @@ class PDPWidget(WidgetTraits):
         view = {name: options.pop(name) for name in _VIEW_OPTIONS | _HOST_OPTIONS if name in options}
         self._lock = threading.RLock()
         self._models = models.Models(models.read(model, X, y, options), self, self._lock)
+        self._given = {"models": model, "X": X, "y": y}  # as they were given: what they are called is looked up
         self._history = History(self.explainer)
         self._history.model = self._models.mark
         self._elsewhere: set[str] = set()  # panels in other cells
@@ -405,9 +406,8 @@ class PDPWidget(WidgetTraits):
     ) -> Path:
         """Write a picture of the focused curves or of a panel, made in Python: no browser has to show the widget.
 
-        It shows what the page shows, of the selection, too, in light colours. Not in it: observed means, the colours of single rows'
-        lines, the partial dependence behind ALE and groups, the selection's importance, the matrix and the network of
-        interactions; of bars there are the 15 largest.
+        It shows what the page shows, of the selection, too, in the page's light colours. Not in it: observed means, the selection's
+        importance, the matrix and the network of interactions; of bars there are the 15 largest.
 
         Parameters
         ----------
@@ -446,8 +446,9 @@ class PDPWidget(WidgetTraits):
     def save_table(self, path: str | Path, what: str = "curves", *, timeout: float | None = 60.0) -> Path:
         """Write the numbers behind the focused curves or a panel, with the columns of their result's ``to_frame``.
 
-        They are those of the output in focus. With rows selected, curves, importance and heatmap have a first column ``rows``
-        that says of which ("all", "selection", "rest"); curves by groups have the columns of ``Explainer.by_group``.
+        They are those of the output in focus. With rows selected, curves, importance and heatmap have a column ``rows``
+        that says of which ("all", "selection", "rest"). Of curves there are all that are drawn, except the partial dependence
+        behind ALE: groups have columns ``level`` and ``n`` (no level: all rows), several models ``model`` and ``n``.
 
         Parameters
         ----------
@@ -489,15 +490,16 @@ class PDPWidget(WidgetTraits):
         self.wait(timeout)
 
     def to_python(self) -> str:
-        """Return Python text that makes this view again: focus, options, selection, bookmarks, and the numbers of the curve.
+        """Return Python text that makes this view again: focus, options, selection, bookmarks, and the numbers of the curves.
 
-        ``model``, ``X`` and whatever else cannot be written as text keep these names.
+        What cannot be written as text has the name that it has in the notebook, else ``model`` (``models``), ``X``, ``y``; the first
+        line says which names there must be. The last line is ``widget``, which shows it in a notebook.
 
         Examples
         --------
         >>> print(w.to_python())  # doctest: +SKIP
         """
-        return code.to_python(self, self.view_state)
+        return code.to_python(self, self.view_state, self._given, self._marked)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Return what a cell shows: the widget, and a still picture of its first curves where there are no widgets."""

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdp_widgets.explain.results import in_words
-from pdp_widgets.figures.parts import REST, SELECTED, Bars, Curves, Series, Surface, axis, colour_of
+from pdp_widgets.figures.parts import Bars
 from pdp_widgets.figures.png import can_paint, require_painter, to_png
 from pdp_widgets.figures.still import still
 from pdp_widgets.inputs import InputError
 
+from .still_curves import curves
+from .still_heatmap import heatmap
 from .traits import STATE
 from .wire import unpack
 
@@ -31,7 +33,7 @@ __all__ = ["DRAWN", "MODES", "Seen", "check", "fallback", "listed", "look", "req
 Seen = dict[str, Any]
 """The widget's traits by name."""
 
-_MOST_BARS, _MOST_LINES = 15, 150
+_MOST_BARS = 15
 _MEASURES = {
     "heterogeneity": ("heterogeneity", "disagreement of the rows"),
     "weighted": ("pd_importance_weighted", "PD importance, where the rows are"),
@@ -162,131 +164,8 @@ def check(path: str | Path, what: str, mode: str | None = None) -> None:
 
 
 def _curves(seen: Seen, ice: bool = True, mode: str | None = None) -> Scene:
-    wire, split = seen["_curve"], seen["_split"]
-    grid = _Points(wire)
-    lines, x = _lines(seen, grid, split) if mode is None else _classes(seen, grid)
-    own = seen["_ice"] if ice and seen["show_ice"] and seen["effect"] == "pd" and not seen["by"] else None
-    individual = None
-    if own and (own["feature"], own["output"]) == (wire["feature"], wire["output"]):
-        rows = unpack(own["values"])[:_MOST_LINES].astype(float) + own["offset"]
-        individual = grid.shaped(seen, rows[:, grid.order])
-    edges = wire["hist"]["edges"]
-    on_axis = axis(wire["feature"], wire["kind"], x, grid.labels)
-    label = in_words(seen["_info"]["scale"], [wire["output"]]) if mode is None else seen["_info"]["scale"]
-    if seen["derivative"] and grid.slopes:
-        label = f"slope of the {label}"
-        on_axis = axis(wire["feature"], wire["kind"], (x[1:] + x[:-1]) / 2, grid.labels)
-    elif seen["centered"]:
-        label = f"change of the {label}"
-    ale = mode is None and seen["effect"] == "ale" and seen["_effects"]["ale"] is not None
-    kind = "accumulated local effect" if ale else "partial dependence"
-    title = f"{seen['_info']['model']}: {kind} on {wire['feature']}"
-    figure = Curves(on_axis, label, tuple(lines), title, individual, wire["feature"])
-    counts = unpack(wire["hist"]["counts"])
-    return still(figure, notes=_notes(seen, wire["rows"]), histogram=(None if edges is None else unpack(edges), counts))
-
-
-class _Points:
-    """The places of a curve on its axis."""
-
-    def __init__(self, wire: dict[str, Any]) -> None:
-        x = unpack(wire["x"])
-        order = np.arange(len(x))
-        self.missing = -1
-        if wire["kind"] != "category":
-            self.missing = wire["missing"]
-            order = order[(order != self.missing) & np.isfinite(x)]
-            order = order[np.argsort(x[order], kind="stable")]
-        self.order, self.x = order, x[order]
-        self.labels = [wire["labels"][k] for k in order] if wire["labels"] else []
-        self.slopes = wire["kind"] != "category" and len(order) > 1
-
-    def shaped(self, seen: Seen, values: np.ndarray) -> np.ndarray:
-        """Return curves as the page draws them: as they are, as slopes, or minus their first value."""
-        if seen["derivative"] and self.slopes:
-            return np.diff(values) / np.diff(self.x)
-        return values - values[..., :1] if seen["centered"] else values
-
-
-def _lines(seen: Seen, grid: _Points, split: dict[str, Any]) -> tuple[list[Series], np.ndarray]:
-    """Return the curves that are drawn, and the places that they share."""
-    wire, effects = seen["_curve"], seen["_effects"]
-    here = (effects.get("feature"), effects.get("output")) == (wire["feature"], wire["output"])
-    chosen = seen["_selection"]["text"]
-    others = _others(seen, grid, effects) if here else []
-    sides = [
-        (seen["_info"]["model"] if others else "all rows", {}),
-        (f"selected: {chosen}", {"colour": SELECTED}),
-        ("the others", {"colour": REST}),
-    ]
-    ale = effects["ale"] if here and seen["effect"] == "ale" else None
-    groups = effects["groups"] if here and seen["by"] else None
-    if ale is not None:
-        given = [(name, look, ale[key]) for (name, look), key in zip(sides, ("all", "selection", "rest"), strict=True)]
-        curves = [(name, look, *_own(grid, one)) for name, look, one in given if one is not None]
-        return _on_one_axis(seen, grid, [*curves, *others])
-    if groups is not None:
-        shown = [(f"{groups['by']}: {one['label']}", one) for one in groups["levels"] if one["values"] is not None]
-        curves = [(name, colour_of(k), *_own(grid, one)) for k, (name, one) in enumerate(shown)]
-        return _on_one_axis(seen, grid, curves)
-    values: list[tuple[str, dict[str, Any], dict[str, Any]]] = [(*sides[0], wire)]
-    if split and (split["feature"], split["output"]) == (wire["feature"], wire["output"]):
-        values += [(*side, split[key]) for side, key in zip(sides[1:], ("selection", "rest"), strict=True)]
-    lines = []
-    plain = not (seen["centered"] or seen["derivative"])
-    for name, look, one in values:
-        average = unpack(one["average"])
-        stderr = unpack(one["stderr"])[grid.order] if plain and one.get("stderr") else None
-        missing = float(average[grid.missing]) if plain and grid.missing >= 0 else None
-        lines.append(Series(grid.shaped(seen, average[grid.order]), name, stderr=stderr, missing=missing, **look))
-    lines += [Series(grid.shaped(seen, own), name, **look) for name, look, _, own in others]
-    return lines, grid.x
-
-
-def _others(seen: Seen, grid: _Points, effects: dict[str, Any]) -> list[Any]:
-    """Return the other models' curves, where the page draws them."""
-    found = effects["models"] if seen["show_models"] and not seen["by"] else None
-    if found is None or effects["effect"] != seen["effect"]:
-        return []
-    note = ", selected" if found["selected"] else ""
-    shown = [one for one in found["lines"] if one["values"] is not None]
-    return [(f"{one['name']}{note}", colour_of(one["hue"]), *_own(grid, one)) for one in shown]
-
-
-def _classes(seen: Seen, grid: _Points) -> tuple[list[Series], np.ndarray]:
-    """Return the curves of all outputs."""
-    effects, wire = seen["_effects"], seen["_curve"]
-    found = effects.get("outputs") if effects.get("feature") == wire["feature"] else None
-    if found is None:
-        raise InputError("there are no curves of all outputs: they are shown of 3 to 8 classes, once they are computed")
-    averages = unpack(found["averages"])[:, grid.order]
-    named = enumerate(zip(found["names"], averages, strict=True))
-    return [Series(grid.shaped(seen, average), name, **colour_of(k)) for k, (name, average) in named], grid.x
-
-
-def _own(grid: _Points, one: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places and values of a curve that may have places of its own."""
-    values = unpack(one["values"]).astype(float)
-    if one["x"] is None:
-        return grid.x, values[grid.order]
-    return unpack(one["x"]).astype(float), values
-
-
-def _on_one_axis(seen: Seen, grid: _Points, curves: list[Any]) -> tuple[list[Series], np.ndarray]:
-    if not grid.slopes:
-        lines = []
-        for name, look, x, values in curves:
-            at = np.full(len(grid.x), np.nan)
-            at[x.astype(int)] = values
-            lines.append(Series(grid.shaped(seen, at), name, **look))
-        return lines, grid.x
-    shared = np.unique(np.concatenate([x for _, _, x, _ in curves])) if curves else grid.x
-    grid.x = shared
-    lines = [
-        Series(grid.shaped(seen, np.interp(shared, x, values, left=np.nan, right=np.nan)), name, **look)
-        for name, look, x, values in curves
-    ]
-    return lines, shared
+    figure, spread = curves(seen, ice, mode)
+    return still(figure, notes=_notes(seen, seen["_curve"]["rows"]), spread=spread, size=(720, 440))
 
 
 def _importance(seen: Seen) -> Scene:
@@ -332,47 +211,9 @@ def _interactions(seen: Seen) -> Scene:
 
 
 def _heatmap(seen: Seen, mode: str | None = None, swapped: bool = False) -> Scene:
-    wire = seen["_heatmap"]
-    values, words = _surface(wire, mode)
-    sides, order = [], []
-    for name in ("a", "b"):
-        side = wire[name]
-        x = unpack(side["x"])
-        keep = np.arange(len(x))
-        if side["kind"] != "category":
-            keep = keep[(keep != side["missing"]) & np.isfinite(x)]
-        order.append(keep)
-        labels = [side["labels"][k] for k in keep] if side["labels"] else []
-        sides.append(axis(side["feature"], side["kind"], x[keep], labels))
-    label = in_words(seen["_info"]["scale"], [wire["output"]])
-    values = values[np.ix_(*order)]
-    names = [wire["first"], wire["second"]]
-    if swapped:
-        sides, values, names = sides[::-1], values.T, names[::-1]
-    title = f"{seen['_info']['model']}: {words} {names[0]} and {names[1]}"
-    surface = Surface(sides[0], sides[1], label, values, title, diverging=mode in ("difference", "interaction"))
-    chosen = mode in ("selection", "difference")
-    return still(surface, notes=_notes(seen, wire["rows"], chosen=chosen), size=(640, 460))
-
-
-def _surface(wire: dict[str, Any], mode: str | None) -> tuple[np.ndarray, str]:
-    """Return what a heatmap shows, and in words what that is."""
-    average = unpack(wire["average"])
-    if mode is None:
-        return average, "partial dependence on"
-    if mode == "interaction":
-        if wire["main_a"] is None or wire["mean"] is None:
-            raise InputError("the interaction is still being computed; widget.wait() waits for it")
-        return average - unpack(wire["main_a"])[:, None] - unpack(wire["main_b"]) + wire["mean"], "interaction of"
-    needed = ("selection",) if mode == "selection" else ("selection", "rest")
-    if any(wire[name] is None for name in needed):
-        raise InputError(
-            f"there is no heatmap of the {mode}: no rows are selected, or none (or all) of those it stands on"
-        )
-    selected = unpack(wire["selection"])
-    if mode == "selection":
-        return selected, "partial dependence of the selected rows on"
-    return selected - unpack(wire["rest"]), "partial dependence, selected minus others, on"
+    figure = heatmap(seen, mode, swapped)
+    notes = _notes(seen, seen["_heatmap"]["rows"], chosen=mode in ("selection", "difference"))
+    return still(figure, notes=notes, size=(640, 540))
 
 
 def _rules(seen: Seen) -> Scene:

@@ -137,14 +137,42 @@ class EffectsPanel(Panel):
     # ---- as tables -----------------------------------------------------------------------
 
     def tables(self, view: View, picture: dict[str, Any]) -> dict[str, pd.DataFrame]:
-        """Return ALE of all rows and of both sides of the selection; of groups see ``grouped``."""
+        """Return ALE of all rows and of both sides of the selection; of groups see ``grouped``, of other models ``compared``."""
+        return {name: frame for name, _, frame in self.accumulated(view, picture)}
+
+    def accumulated(self, view: View, picture: dict[str, Any]) -> list[tuple[str, int, pd.DataFrame]]:
+        """Return the same as "all", "selection" and "rest", how many rows each stands on, and its table."""
         if picture["ale"] is None:
-            return {}
+            return []
         selected = view.selection_id
         parts = {"all": "", "selection": selected, "rest": -selected}
-        known = {name: self._known.get(("ale", view.feature, which)) for name, which in parts.items()}
-        frames = {name: one.frame for name, one in known.items() if one is not None and one.frame is not None}
-        return {name: _of_output(frame, view.output) for name, frame in frames.items()}
+        known = [(name, self._known.get(("ale", view.feature, which))) for name, which in parts.items()]
+        return [
+            (name, one.n, _of_output(one.frame, view.output))
+            for name, one in known
+            if one is not None and one.frame is not None
+        ]
+
+    def compared(
+        self, view: View, shaped: Callable[[PartialDependence], PartialDependence]
+    ) -> list[tuple[str, int, pd.DataFrame]]:
+        """Return the other models' names, how many rows each curve stands on, and the curve as a table, of what is there.
+
+        With a selection they are those of the selected rows. ``shaped`` says how partial dependence is drawn.
+        """
+        selected = _selected(view)
+        found = []
+        for line in models.lines_of(view, None if selected is None else selected.mask)[0]:
+            if view.effect == "ale":
+                known = self._known.get(("ale", view.feature, _which(line.model, selected)))
+                if known is not None and known.frame is not None:
+                    frame = _of_output(known.frame, line.model.explainer.outputs[line.k])
+                    found.append((line.model.name, known.n, frame))
+                continue
+            result = models.result_of(view, line)
+            if result is not None:
+                found.append((line.model.name, len(result.rows), shaped(result).to_frame()))
+        return found
 
     def grouped(
         self, view: View, shaped: Callable[[PartialDependence], PartialDependence]

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from pdp_widgets.explain import Explainer, Ice
+    from pdp_widgets.explain import Explainer, Ice, PartialDependence
     from pdp_widgets.inputs import Grid
 
     from .panel import View
 
 T = TypeVar("T")
 
-__all__ = ["MOST_MODELS", "ModelLine", "OtherModel", "cost", "grow", "lines_of", "tried", "unfinished"]
+__all__ = ["MOST_MODELS", "ModelLine", "OtherModel", "cost", "grow", "lines_of", "result_of", "tried", "unfinished"]
 
 MOST_MODELS = 8
 """Other models that have a curve: colours for more could not be told apart."""
@@ -141,6 +141,15 @@ def _ice(view: View, line: ModelLine) -> Ice:
     if line.mask is None or shared.values is not None:
         return shared
     return explainer.ice(view.feature, rows=line.mask, **asked)
+
+
+def result_of(view: View, line: ModelLine) -> PartialDependence | None:
+    """Return the curve as far as it is there; None before, and where the model fails."""
+    ice = tried(line, partial(_ice, view, line))
+    if ice is None or not ice.rows_done:
+        return None
+    result = ice.result(line.mask if line.mask is not None and ice.values is not None else None)
+    return result.output(line.model.explainer.outputs[line.k]) if len(result.rows) else None
 
 
 def _goal(ice: Ice) -> int:
