@@ -144,7 +144,20 @@ class TestTables:
             one = shown.explainer.ale("temp", output=shown.output, subgroup=text)
             same(found[found.level == level].drop(columns=["level", "n"]), one.to_frame())
         shown.by = "n > 2"
-        assert list(dict.fromkeys(saved(shown, tmp_path).level.dropna())) == ["n > 2"] + ["n <= 2"] * (subgroup is None)
+        assert list(dict.fromkeys(saved(shown, tmp_path).level.dropna())) == ["n > 2", "n <= 2"]  # as a whole
+
+    @pytest.mark.parametrize("effect", ["pd", "ale"])
+    def test_groups_that_a_selection_takes_as_a_whole_are_of_all_rows(
+        self, shown: PDPWidget, tmp_path: Path, effect: str
+    ) -> None:
+        shown.by, shown.effect = "season", effect
+        shown.select("season == 'FALL'")
+        found = saved(shown, tmp_path)
+        groups = found[found.level.notna()]
+        assert set(groups["rows"]) == {"all"}
+        of = shown.explainer.ale if effect == "ale" else shown.explainer.partial_dependence
+        one = of("temp", output=shown.output, subgroup="season == 'SUMMER'")
+        same(groups[groups.level == "SUMMER"].drop(columns=["rows", "level", "n"]), one.to_frame())
 
     @pytest.mark.parametrize("effect", ["pd", "ale"])
     def test_bookmarks_are_groups_too(self, shown: PDPWidget, tmp_path: Path, effect: str) -> None:

@@ -71,10 +71,12 @@ class TestHues:
         assert (found["all rows"].colour, found["all rows"].width) == (INK, 2.5)
         assert found["all rows"].n == 300
         assert {name: found[name].n for name in order} == frame().season.fillna("missing").value_counts().to_dict()
-        w.select("season == 'WINTER'")
+        w.select("season == 'WINTER' & n > 2")
         rest = named(drawn(w))
         assert set(rest) == {"all rows", "selection", "rest", "WINTER, selected"}
         assert rest["WINTER, selected"].colour == found["WINTER"].colour
+        w.select("season == 'WINTER'")  # as a whole
+        assert set(named(drawn(w))) == {"all rows", "selection", "rest", *levels}
 
     def test_bookmarks_without_rows_keep_their_place(self, make: Callable[..., PDPWidget]) -> None:
         w = make(feature="temp", bookmarks={"few": "n > 4", "none": "n > 99", "warm": "temp > 15"}, by="bookmarks")
@@ -300,7 +302,7 @@ class TestPython:
 
     @pytest.mark.parametrize("effect", ["pd", "ale"])
     @pytest.mark.parametrize("by", ["", "season", "n", "temp > 20", "bookmarks", "temp > 10 & n > 3; temp <= 10"])
-    @pytest.mark.parametrize("selection", [None, "flag == True"])
+    @pytest.mark.parametrize("selection", [None, "flag == True", "season == 'SUMMER'"])
     def test_the_numbers_are_of_the_curves_on_screen(
         self, make: Callable[..., PDPWidget], effect: str, by: str, selection: str | None
     ) -> None:

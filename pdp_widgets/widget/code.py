@@ -15,7 +15,7 @@ from pdp_widgets.inputs import model_name
 
 from .bookmarks import key
 from .panels import PANELS
-from .panels.groups import MOST_GROUPS, groups_of
+from .panels.groups import MOST_GROUPS, groups_of, whole
 from .panels.models import MOST_MODELS
 from .state import PLAIN
 
@@ -233,11 +233,12 @@ def _subgroups(widget: PDPWidget, rows: Mapping[str, Any], marked: Sequence[Grou
                 "marked = {name: widget.select(text).mask for name, text in widget.bookmarks.items()}",
                 "widget.select(chosen)",
             ]
+        within = bool(widget.selection) and not whole(groups, chosen)
         for group in groups:
-            if not (group.mask & chosen).any():
+            if not (group.mask & chosen if within else group.mask).any():
                 continue
             text = f"marked[{group.label!r}]" if before else repr(group.condition)
-            if widget.selection:
+            if within:
                 text = f"{text if before else f'widget.explainer.mask({text})'} & widget.selection.mask"
             found.append((group.label, text))
     names = distinct([name for name, _ in found])

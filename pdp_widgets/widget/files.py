@@ -259,7 +259,8 @@ def _curves(controller: Controller, seen: Seen, view: View, mode: str | None = N
                 parts.append(_Part(own, "all", None, one.n_rows_used, shaped(one).to_frame()))
     elif seen["by"] and effects.get("groups") is not None:
         groups = panel.grouped(view, shaped)  # type: ignore[attr-defined]
-        parts += [_Part(own, chosen, label, n, frame) for label, n, frame in groups]
+        of = chosen if effects["groups"]["selected"] else "all"
+        parts += [_Part(own, of, label, n, frame) for label, n, frame in groups]
     elif drawn := set(models_drawn(seen)):
         others = panel.compared(view, shaped)  # type: ignore[attr-defined]
         parts += [_Part(name, chosen, None, n, frame) for name, n, frame in others if name in drawn]

@@ -21,7 +21,7 @@ from pdp_widgets.widget.picture import thin
 from pdp_widgets.widget.wire import pack
 
 from . import models
-from .groups import MOST_GROUPS, Group, groups_of
+from .groups import MOST_GROUPS, Group, groups_of, whole
 from .panel import Panel, View
 
 if TYPE_CHECKING:
@@ -188,6 +188,8 @@ class EffectsPanel(Panel):
         shared = self.explainer.ice(view.feature, keep=view.sample)
         found = []
         groups, _ = _marked(view) if view.marked else groups_of(self.explainer, view.by)
+        if selection is not None and whole(groups, selection.mask):
+            selection = None
         for group in groups:
             rows = group.mask if selection is None else group.mask & selection.mask
             if not rows.any():
@@ -288,7 +290,7 @@ class EffectsPanel(Panel):
         if note:
             picture["notes"].append(note)
         assert view.sample is not None
-        if selected is not None and _whole(groups, selected.mask):
+        if selected is not None and whole(groups, selected.mask):
             selected = None
         mask = None if selected is None else selected.mask
         levels: list[dict[str, Any]] = []
@@ -439,11 +441,6 @@ class _Ale:
 
     def wire(self, k: int) -> dict[str, Any]:
         return {"x": pack(self.x), "values": pack(self.values[k]), "n": self.n}
-
-
-def _whole(groups: list[Group], mask: np.ndarray) -> bool:
-    """Whether a selection takes groups as a whole: then their curves need not be those of fewer rows, and all of them stay."""
-    return all(not (group.mask & mask).any() or not (group.mask & ~mask).any() for group in groups)
 
 
 def _selected(view: View) -> Selection | None:

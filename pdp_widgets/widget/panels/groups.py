@@ -13,10 +13,12 @@ from pdp_widgets.explain.splits import positively
 from pdp_widgets.inputs.subgroup import Levels, Range, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pdp_widgets.inputs import FeatureTable
     from pdp_widgets.inputs.subgroup import Node
 
-__all__ = ["MOST_GROUPS", "Group", "conditions_of", "groups_of", "in_words", "other_side"]
+__all__ = ["MOST_GROUPS", "Group", "conditions_of", "groups_of", "in_words", "other_side", "whole"]
 
 MOST_GROUPS = 8
 """Levels that have a curve: colours for more could not be told apart."""
@@ -114,6 +116,11 @@ def other_side(node: Node, table: FeatureTable) -> Node:
                 return flipped
     against = ~node
     return positively(against, table.observed(against.feature)) if isinstance(against, Levels) else against
+
+
+def whole(groups: Sequence[Group], mask: np.ndarray) -> bool:
+    """Whether a selection takes groups as a whole: then their curves need not be those of fewer rows, and all of them stay."""
+    return all(not (group.mask & mask).any() or not (group.mask & ~mask).any() for group in groups)
 
 
 def in_words(condition: str) -> str:
