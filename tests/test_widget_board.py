@@ -223,6 +223,27 @@ def test_the_importance_panel_shows_the_numbers_of_the_explainer(make):
     assert w._importance["selection"] is None
 
 
+def test_importance_of_all_rows_stays_where_the_selected_ones_weigh_nothing(make):
+    X = frame()
+    weights = (X["n"] > 0).to_numpy(dtype=float)
+    w = make(predict, X, sample_weight=weights)
+    assert ask(w, "open", panels=["importance"])["status"] == "ok"
+    w.select("n == 0")
+    assert w.wait(60)
+    shown = arrays(w._importance)
+    expected = Explainer(predict, X, sample_weight=weights).importance()
+    assert (shown["status"]["state"], shown["selection"], shown["n_selection"]) == ("done", None, 0)
+    np.testing.assert_allclose(shown["all"]["pd_importance"], expected.pd_importance[0], rtol=1e-9, atol=1e-12)
+    n = int((X["n"] == 0).sum())
+    assert shown["note"].endswith(f"all rows are shown: sample_weight is 0 for the {n} selected ones")
+    w.select("n <= 1")
+    assert w.wait(60)
+    shown = arrays(w._importance)
+    chosen = Explainer(predict, X, sample_weight=weights).importance(subgroup="n <= 1")
+    np.testing.assert_allclose(shown["selection"]["pd_importance"], chosen.pd_importance[0], rtol=1e-9, atol=1e-12)
+    assert "sample_weight" not in shown["note"]
+
+
 def test_pair_by_and_panels_are_validated(make):
     w = make()
     w.pair = ("temp", "n")

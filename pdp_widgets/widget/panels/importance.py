@@ -50,7 +50,7 @@ class ImportancePanel(Panel):
 
     def cost(self, view: View) -> int:
         """Return the rows that all measures of all outputs ask about."""
-        selected = 0 if view.selection is None else view.selection.n
+        selected = 0 if view.selection is None or self._weightless(view) else view.selection.n
         cost = 0 if self._whole is not None else self._rows(self.explainer.n_rows)
         return cost + self._rows(selected) if selected else cost
 
@@ -70,11 +70,18 @@ class ImportancePanel(Panel):
                 yield self._picture(view, grown, None)
             self._whole = grown
         yield self._picture(view, self._whole, None)
-        if view.selection is not None and view.selection.mask.any():
+        if view.selection is not None and view.selection.mask.any() and not self._weightless(view):
             for grown in iter_importance(view.explainer, subgroup=view.selection):
                 kept = list(self._selected.items())[-_KEPT:]
                 self._selected = {**dict(kept), view.selection_id: grown.to_frame()}
                 yield self._picture(view, self._whole, grown)
+
+    def _weightless(self, view: View) -> bool:
+        """Whether rows are selected that all have weight 0: no mean of theirs exists."""
+        weights = self.explainer.weights
+        if weights is None or view.selection is None or not view.selection.mask.any():
+            return False
+        return not weights[view.selection.mask].sum() > 0
 
     def result(self, view: View) -> Importance | None:
         """Return the table of all rows as far as it is known, for the output in focus."""
@@ -90,11 +97,14 @@ class ImportancePanel(Panel):
         return tables
 
     def _picture(self, view: View, whole: Importance, part: Importance | None) -> dict[str, Any]:
+        notes = [whole.note] if whole.note else []
+        if view.selection is not None and self._weightless(view):
+            notes.append(f"all rows are shown: sample_weight is 0 for the {view.selection.n:,} selected ones")
         return {
             "output": view.output,
             "features": list(whole.features),
             "score": whole.score,
-            "note": whole.note,
+            "note": "; ".join(notes),
             "all": _columns(whole, view.k),
             "selection": None if part is None else _columns(part, view.k),
             "n": len(whole.rows),
