@@ -495,8 +495,14 @@ def test_what_cannot_be_compared_is_refused():
     def tree(*labels):
         return DecisionTreeClassifier(max_depth=2).fit(frame, rng.choice(labels, N))
 
-    with pytest.raises(InputError, match=r"no output in common \('DecisionTreeClassifier': a, b; .* #2': c, d\)"):
+    with pytest.raises(
+        InputError, match=r"no output in common \('DecisionTreeClassifier': 'a', 'b'; .* #2': 'c', 'd'\)"
+    ):
         compare([tree("a", "b"), tree("c", "d")], frame, "x")
+    with pytest.raises(
+        InputError, match=r"\('i': 0, 1; 's': '0', '1'\); classes are the same where they are equal \(1 and '1'"
+    ):
+        compare({"i": tree(0, 1), "s": tree("0", "1")}, frame, "x")
     logistic = LogisticRegression(max_iter=1000).fit(frame, rng.choice(["a", "b"], N))
     linear = LinearRegression().fit(frame, frame.x)
     with pytest.raises(

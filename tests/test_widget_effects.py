@@ -259,6 +259,45 @@ def test_other_side_in_plain_words():
     assert sum(int(group.mask.sum()) for group in groups_of(explainer, "temp")[0]) == len(X)
 
 
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("c == 'b | c'", "c = 'b | c'"),
+        ("c != 'a & b' & c != 'x == y'", "c is not 'a & b' and c is not 'x == y'"),
+        ("c in ['rock and roll', 'a, b', 'plain']", "c in ['rock and roll', 'a, b', plain]"),
+        ("`x | y` > 3 & `kind of day` == 'N'", "`x | y` > 3 and kind of day = N"),
+        ('c == "it\'s"', 'c = "it\'s"'),
+        ("c == 'missing' | c.isna()", "c = 'missing' or c is missing"),
+        ("c == 'x (y).isna()'", "c = x (y).isna()"),
+        ("~(temp == 3)", "temp is not 3"),
+        ("~(temp != 3)", "temp = 3"),
+        ("~(temp > 3)", "not temp > 3"),
+        ("~(~(temp > 3) | n == 2)", "not (not temp > 3 or n = 2)"),
+        ("~((temp > 3 | temp.isna())) & ~(c in ['a', 'b'])", "not (temp > 3 or missing) and c not in [a, b]"),
+        ("~(temp > 3 & (n == 1 | c == 'x'))", "not (temp > 3 and (n = 1 or c = x))"),
+        ("c in ['FALL', None]", "c = FALL or missing"),
+        ("c in ['FALL', 'WINTER', None]", "c in [FALL, WINTER] or missing"),
+        ("c not in ['FALL', None]", "c is known and not FALL"),
+        ("c in [None]", "c is missing"),
+        ("1 <= temp < 3 & n.notna()", "1 <= temp < 3 and n is known"),
+        ("(`a b` > 3 | `a b`.isna())", "a b > 3 or missing"),
+        ("(temp > 3 | n.isna()) & n > 1", "(temp > 3 or n is missing) and n > 1"),
+    ],
+)
+def test_conditions_in_words_are_true_of_what_they_say(condition: str, words: str):
+    assert in_words(condition) == words
+
+
+def test_labels_of_groups_keep_what_levels_are_called(make):
+    odd = X.assign(c=np.resize(np.array(["a", "b | c", None], dtype=object), len(X)))
+    for by, labels in [
+        ("c == 'b | c'; c in ['a', None]", ["c = 'b | c'", "c = a or missing"]),
+        ("~(c == 'a'); n == 3", ["c is not a", "n = 3"]),
+    ]:
+        w = opened(make, data=odd, feature="temp", by=by)
+        assert [level["label"] for level in shown(w)["groups"]["levels"]] == labels
+
+
 # ---- observed, outputs, colours, hints -------------------------------------------------------------
 
 

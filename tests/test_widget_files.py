@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -509,3 +510,17 @@ def test_names_are_safe_and_say_what_it_is(feature: str, expected: str) -> None:
     seen = {"feature": feature, "effect": "pd", "by": "", "derivative": False, "centered": False}
     name = files.file_name(seen, "curves", "svg")
     assert name == expected
+
+
+@pytest.mark.parametrize(("first", "second"), [("ß", "é"), ("𝒳", "体"), ("a𝒳", "𝒳")])
+def test_names_of_any_letters_fit_where_bytes_are_counted(first: str, second: str, tmp_path: Path) -> None:
+    seen = {"feature": first * 40, "effect": "pd", "by": second * 40, "derivative": True, "centered": False}
+    name = files.file_name(seen, "curves", "html")
+    assert len(name.encode()) <= 255
+    (tmp_path / name).write_text("")
+    assert re.fullmatch(rf"({first})+({first[:-1]})?-partial-dependence-by-{second}+-slope\.html", name), (
+        "no letter is cut in two"
+    )
+    assert name.count(second) >= 19
+    wire = {"_heatmap": {"first": first * 40, "second": second * 40}}
+    assert len(files.file_name(wire, "heatmap", "html", "difference").encode()) <= 255

@@ -112,11 +112,12 @@ def shared_outputs(explainers: dict[str, Explainer]) -> tuple[list[list[int]], t
             found.append(at)
     if not found:
         said = "; ".join(
-            f"{name!r}: {', '.join(one.outputs[:6])}" + (", ..." if len(one.outputs) > 6 else "")
+            f"{name!r}: {', '.join(_outputs(one)[:6])}" + (", ..." if len(one.outputs) > 6 else "")
             for name, one in explainers.items()
         )
         raise InputError(
-            f"the models have no output in common ({said}); output_names= names those of models without classes"
+            f"the models have no output in common ({said}); classes are the same where they are equal (1 and '1' are two), and "
+            "output_names= names the outputs of models without classes"
         )
     mine = [at[0] for at in found]
     labels = each[0].response.raw_labels
@@ -124,6 +125,16 @@ def shared_outputs(explainers: dict[str, Explainer]) -> tuple[list[list[int]], t
         [[at[m] for at in found] for m in range(len(each))],
         tuple(each[0].outputs[k] for k in mine),
         tuple(labels[k] for k in mine) if labels else (),
+    )
+
+
+def _outputs(one: Explainer) -> list[str]:
+    """Return outputs as they are told apart: classes as Python writes them."""
+    labels = one.response.raw_labels
+    return (
+        [repr(label.item() if isinstance(label, np.generic) else label) for label in labels]
+        if labels
+        else list(one.outputs)
     )
 
 

@@ -197,7 +197,9 @@ def file_name(seen: Seen, what: str, form: str, mode: str | None = None) -> str:
         parts = [wire.get("first"), wire.get("second"), "partial-dependence" if mode != "interaction" else "", mode]
     else:
         parts = [seen["_info"]["model"], "view" if what == "python" else what]
-    safe = [re.sub(r"[^\w-]+", "-", part)[:_LONGEST].strip("-") for part in parts if part]
+    short = [re.sub(r"[^\w-]+", "-", part)[:_LONGEST].encode()[: 2 * _LONGEST] for part in parts if part]
+    # Whole letters of what is left: systems count the bytes of a name, up to 255.
+    safe = [part.decode(errors="ignore").strip("-") for part in short]
     return f"{'-'.join(filter(None, safe)) or what}.{form}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -24,16 +25,17 @@ MOST_GROUPS = 8
 """Levels that have a curve: colours for more could not be told apart."""
 
 _PIECE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|[^;]|;")
-_QUOTED = re.compile(r"'[^'\\]*'|`[^`]*`")
-_OR_MISSING = re.compile(r"\(([^()|]+) \| [^()|]+\.isna\(\)\)")
-_WORDS = {
-    " == ": " = ",
-    " != ": " is not ",
-    ".isna()": " is missing",
-    ".notna()": " is known",
-    " & ": " and ",
-    " | ": " or ",
-}
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`")
+_AMBIGUOUS = re.compile(r"^\s*$|^\s|\s$|[&|,=<>\[\]'\"`~]|[\x00-\x1f]|\b(?:and|or)\b|^(?:missing|known)$")
+"""What a level or name is not told apart from the words around it by, unless it has quotes."""
+_HELD = re.compile("\x01(\\d+)\x02")
+_OR_MISSING = re.compile(r"\(((?:[^()|]* )?([^\s()|]+)(?: [^()|]*)?) \| \2 is missing\)")
+_LIST = re.compile(r"(\S+) (not in|in) \[([^\]]*)\]")
+_NOT = re.compile(r"~\(([^()~]*)\)")
+_SIMPLE = re.compile(r"(\S+) (==|!=|in|not in|is missing|is known)((?: .*)?)")
+_OPPOSITE = {"==": "!=", "in": "not in", "is missing": "is known"}
+_OPPOSITE |= {other: word for word, other in _OPPOSITE.items()}
+_WORDS = {" == ": " = ", " != ": " is not ", " & ": " and ", " | ": " or "}
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +126,58 @@ def whole(groups: Sequence[Group], mask: np.ndarray) -> bool:
 
 
 def in_words(condition: str) -> str:
-    """Return a condition as one reads it: ``workday = N`` instead of ``workday == 'N'``."""
-    plain = _QUOTED.sub(lambda found: found[0][1:-1], _OR_MISSING.sub(r"\1 or missing", condition))
+    """Return a condition as one reads it: ``workday = N`` instead of ``workday == 'N'``.
+
+    Examples
+    --------
+    >>> in_words("`kind of day` in ['FALL', None] & ~(temp == 3)")
+    'kind of day = FALL or missing and temp is not 3'
+    >>> in_words("c == 'b | c'")
+    "c = 'b | c'"
+    """
+    held: dict[str, int] = {}
+    # Nothing below looks into names and levels: each has a number in its place.
+    text = _QUOTED.sub(lambda found: f"\x01{held.setdefault(found[0], len(held))}\x02", condition)
+    text = text.replace(".isna()", " is missing").replace(".notna()", " is known")
+    text = _OR_MISSING.sub(r"\1 or missing", text)
+    before = ""
+    while before != text:
+        before, text = text, _NOT.sub(_negated, text)
+    text = _LIST.sub(_listed, text)
     for sign, word in _WORDS.items():
-        plain = plain.replace(sign, word)
-    return plain
+        text = text.replace(sign, word)
+    quoted = list(held)
+    text = text.replace("~(", "not (").replace("\x03", "(").replace("\x04", ")")
+    return _HELD.sub(lambda found: _plain(quoted[int(found[1])]), text)
+
+
+def _plain(quoted: str) -> str:
+    """Return a level or name without its quotes where they are not needed."""
+    inner = quoted[1:-1].replace("``", "`") if quoted[0] == "`" else str(ast.literal_eval(quoted))
+    return quoted if _AMBIGUOUS.search(inner) else inner
+
+
+def _negated(found: re.Match[str]) -> str:
+    part = found[1]
+    if any(word in part for word in (" & ", " | ", " or ")):
+        return f"not \x03{part}\x04"  # brackets that stay, and are not looked at again
+    simple = _SIMPLE.fullmatch(part)
+    return f"{simple[1]} {_OPPOSITE[simple[2]]}{simple[3]}" if simple else f"not {part}"
+
+
+def _listed(found: re.Match[str]) -> str:
+    """Return a list of levels of which one may be a missing value."""
+    name, sign, levels = found[1], found[2], found[3].split(", ")
+    known = [level for level in levels if level != "None"]
+    if len(known) == len(levels):
+        return found[0]
+    if not known:
+        return f"{name} is {'missing' if sign == 'in' else 'known'}"
+    one = len(known) == 1
+    of = known[0] if one else f"[{', '.join(known)}]"
+    if sign == "in":
+        return f"{name} {'= ' if one else 'in '}{of} or missing"
+    return f"{name} is known and not {'' if one else 'in '}{of}"
 
 
 def _group(node: Node, table: FeatureTable) -> Group:
