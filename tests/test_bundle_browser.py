@@ -733,6 +733,79 @@ def test_recorded_page_answers_itself(stub: Stub) -> None:
     assert stub.text("selection-n") == number
 
 
+def test_a_page_of_several_models_says_of_which_it_is(stub: Stub) -> None:
+    info = stub.page.evaluate("import('/demo/data.mjs').then(d => d.makeRecord({rows: 400, sample: 200}).traits._info)")
+    info |= {"model": "forest", "models": ["forest", "logit"]}
+    stub.call("mount", {"rows": 400, "sample": 200}, {"_info": info, "model": "forest"})
+    stub.page.locator(CURVES + "[data-drawn]").wait_for()
+    assert stub.text("nokernel") == "Recorded: the model forest, 200 of 400 rows, no kernel."
+    menu = stub.page.get_by_test_id("model")
+    assert menu.is_disabled()
+    assert menu.get_attribute("title") == "This page is of the model forest; of the others it has only curves"
+
+
+def test_a_panel_of_another_output_says_so(stub: Stub) -> None:
+    status = {"state": "done", "message": None, "cost": 0, "stale": False}
+    known = {"status": status, "output": "class 1", "features": ["temp", "hour"], "left_out": 0, "pairs": [0, 1]}
+    numbers = {key: [0.1] for key in ("h2", "h2_stderr", "strength", "strength_stderr", "dependent")}
+    own = {key: [0.1, 0.2] for key in ("overall_h2", "overall_strength", "main_strength")}
+    rest = {"pairs_done": 1, "total_h2": 0.1, "total_h2_stderr": None, "rows": 400, "rows_total": 400, "method": "",
+            "scale": "probability", "more": None, "refining": None}  # fmt: skip
+    picture = {**known, **numbers, **own, **rest}
+    stub.call(
+        "mount", {"classes": 2, "rows": 400, "sample": 200}, {"panels": ["interactions"], "_interactions": picture}
+    )
+    stub.page.locator(CURVES + "[data-drawn]").wait_for()
+    assert stub.page.get_by_test_id("interactions-other").count() == 0
+    stub.page.get_by_test_id("output").select_option("class 2")
+    stub.page.get_by_test_id("interactions-other").wait_for()
+    assert stub.text("interactions-other") == "This is about the output “class 1”; “class 2” is not saved."
+
+
+def test_the_wheel_goes_through_a_list_that_shows_everything(stub_of: Callable[..., Stub]) -> None:
+    stub = stub_of(viewport={"width": 700, "height": 500})
+    info = stub.page.evaluate("import('/demo/data.mjs').then(d => d.makeRecord({}).traits._info)")
+    stub.open(traits={"_info": {**info, "features": info["features"][:8]}})
+    names = stub.page.get_by_test_id("features")
+    assert stub.page.get_by_test_id("feature").count() == 8
+    assert names.evaluate("node => node.scrollHeight - node.clientHeight") == 0
+    names.scroll_into_view_if_needed()
+    names.hover()
+    before = stub.page.evaluate("scrollY")
+    stub.page.mouse.wheel(0, 200)
+    stub.wait_for(f"scrollY > {before} + 100", timeout=3000)
+    # A longer list scrolls, and at its end lets go.
+    other = stub_of(viewport={"width": 700, "height": 500})
+    other.open()
+    names = other.page.get_by_test_id("features")
+    assert names.evaluate("node => node.scrollHeight > node.clientHeight")
+    names.evaluate("node => { node.scrollTop = node.scrollHeight; }")
+    names.hover()
+    before = other.page.evaluate("scrollY")
+    other.page.mouse.wheel(0, 200)
+    other.wait_for(f"scrollY > {before} + 100", timeout=3000)
+
+
+def test_a_bookmark_that_is_the_selection_is_not_combined_with_itself(stub: Stub) -> None:
+    stub.open(traits={"bookmarks": {"warm": "temp > 20", "late": "hour > 18"}})
+    stub.call("answer", {"id": 5, "text": "temp > 20", "n": 300, "share": 0.3})
+    stub.page.get_by_test_id("bookmarks-open").click()
+    for name, off in (("warm", True), ("late", False)):
+        line = stub.page.locator(f"[data-testid=bookmark][data-name={name}]")
+        assert [line.get_by_test_id(f"bookmark-{how}").is_disabled() for how in ("and", "or", "not")] == [off] * 3
+
+
+def test_a_brush_from_the_edge_loses_no_row(stub: Stub) -> None:
+    stub.open()
+    plot = stub.plot(HIST)
+    stub.drag((plot.left + plot.x0 + 2, plot.middle), (plot.px(15), plot.middle))
+    stub.drag((plot.px(25), plot.middle), (plot.left + plot.x1 - 3, plot.middle))
+    stub.wait_requests("select", 2)
+    conditions = [condition for _, condition in stub.conditions()]
+    assert conditions[0]["low"] is None and conditions[0]["high"] is not None
+    assert conditions[-1]["low"] is not None and conditions[-1]["high"] is None
+
+
 OWN = """async (rows) => {
     const { makeRecord } = await import("/demo/data.mjs");
     const { curves } = makeRecord({ rows, sample: rows });

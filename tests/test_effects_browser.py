@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from stub_page import BUNDLE, CURVES, Stub
+from stub_page import BUNDLE, CURVES, HIST, Stub
 
 from pdp_widgets import PDPWidget
 
@@ -49,12 +49,13 @@ PICTURE = """([changes, index]) => {
             effects.selection_id = model.get("_selection").id;
         }
     }
+    const label = changes.label ?? "group";
     if (changes.groups) {
         effects.by = changes.by;
         effects.groups = {
             by: changes.by, selected: changes.selected === true, codes: {...packed(Array.from({length: m}, (_, i) => i % changes.groups))},
             levels: Array.from({length: changes.groups}, (_, g) => ({
-                label: `group ${g}`, condition: `season == '${g}'`, n: 100 + g, x: null, values: moved(10 * g - 15),
+                label: `${label} ${g}`, condition: `season == '${g}'`, n: 100 + g, x: null, values: moved(10 * g - 15),
                 thin: x.map(() => Number(g === changes.thin)),
             })),
         };
@@ -275,7 +276,7 @@ def test_a_group_is_dashed_where_few_of_its_rows_are_and_says_when_it_is_of_the_
     assert len(overlays(stub)) == 4
     assert 0.3 * solid < ink(stub, (0x00, 0x9E, 0x73)) < 0.8 * solid  # dashes and gaps are as long
     assert ink(stub, (0xD5, 0x5E, 0x00)) == pytest.approx(others, rel=0.1)
-    assert "few rows near this value in group 0" in readout(stub)
+    assert "dashed: few rows near this value in group 0" in readout(stub)
     effects(stub, groups=4, by="season", selected=True)
     text = readout(stub)
     assert "group 0, selected" in text
@@ -418,10 +419,79 @@ def test_hints_are_dismissed_until_the_feature_changes(stub: Stub) -> None:
     assert lines.count() == 2
 
 
+INSIDE = """node => {
+    const box = node.getBoundingClientRect();
+    return [...node.querySelectorAll('*')].filter(one => {
+        const own = one.getBoundingClientRect();
+        return own.right > box.right + 0.5 || own.left < box.left - 0.5 || own.bottom > box.bottom + 0.5;
+    }).map(one => one.textContent);
+}"""
+
+
+@pytest.mark.parametrize("width", [700, 1400])
+def test_the_read_out_holds_the_names_of_long_groups(stub: Stub, width: int) -> None:
+    stub.page.set_viewport_size({"width": width, "height": 900})
+    opened(stub, by="season")
+    effects(stub, groups=4, by="season", label="102 <= days_since_2011 or something else that is as long < 182", thin=0)
+    for share in (0.05, 0.5, 0.95):
+        text = readout(stub, share)
+        assert "n 103" in text
+        box = stub.page.get_by_test_id("readout")
+        assert box.evaluate(INSIDE) == []
+        frame = stub.page.get_by_test_id("focus").bounding_box()
+        own = box.bounding_box()
+        assert frame is not None and own is not None
+        assert frame["x"] - 1 <= own["x"] and own["x"] + own["width"] <= frame["x"] + frame["width"] + 1
+
+
+def test_without_a_kernel_the_controls_say_what_is_drawn(stub: Stub) -> None:
+    opened(stub, by="season", effect="ale")
+    effects(stub, groups=3, by="season", ale=True)
+    page = stub.page
+    by, ale, pd_ = (page.get_by_test_id(testid) for testid in ("by", "effect-ale", "effect-pd"))
+    drawn = ["ale", "group-0", "group-1", "group-2"]
+    assert overlays(stub) == drawn
+    page.evaluate("stub.widgets[0].el.classList.add('jupyter-widgets-disconnected')")
+    page.get_by_test_id("nokernel").wait_for()
+    assert (overlays(stub), by.input_value(), ale.get_attribute("aria-pressed")) == (drawn, "season", "true")
+    # The groups' curves are accumulated effects: beside the partial dependence they would be something else.
+    pd_.click()
+    page.wait_for_timeout(60)
+    assert (overlays(stub), by.input_value(), pd_.get_attribute("aria-pressed")) == ([], "", "true")
+    ale.click()
+    page.wait_for_timeout(60)
+    assert (overlays(stub), by.input_value()) == (drawn, "season")
+    # Nor of a selection that is no more.
+    effects(stub, groups=3, by="season", ale=True, selected=True)
+    page.evaluate("stub.widgets[0].el.classList.remove('jupyter-widgets-disconnected')")
+    page.evaluate("stub.widgets[0].el.classList.add('jupyter-widgets-disconnected')")
+    plot = stub.plot(HIST)
+    stub.drag((plot.px(5), plot.middle), (plot.px(20), plot.middle))
+    stub.wait_for("document.querySelector('[data-testid=selection-n]').dataset.n !== ''")
+    assert ([key for key in overlays(stub) if key.startswith("group")], by.input_value()) == ([], "")
+
+
+def test_a_kernel_that_went_with_a_choice_takes_the_choice_with_it(stub: Stub) -> None:
+    """JupyterLab says nothing when traits are saved for a kernel that is gone; messages it refuses."""
+    opened(stub)
+    effects(stub)
+    stub.page.evaluate("() => { stub.widgets[0].model.send = () => { throw Error('Cannot send'); }; }")
+    click(stub, "effect-ale")
+    stub.page.get_by_test_id("nokernel").wait_for()
+    assert "Run the cell again" in stub.text("curve-message")
+    assert stub.page.get_by_test_id("effect-pd").get_attribute("aria-pressed") == "true"
+    ale = stub.page.get_by_test_id("effect-ale")
+    assert (ale.get_attribute("aria-pressed"), ale.is_disabled()) == ("false", True)
+    assert stub.page.get_by_test_id("by").is_disabled()
+
+
 def test_a_curve_per_group_says_what_it_is_not_and_leads_to_the_other_answer(stub: Stub) -> None:
     opened(stub, by="season")
     effects(stub, groups=4, by="season")
     assert "To change season alone, in every row" in stub.text("groups-reading")
+    look = "node => { const s = getComputedStyle(node); return [s.color, s.borderTopColor, s.borderTopWidth]; }"
+    button = stub.page.get_by_test_id("groups-pair").evaluate(look)
+    assert button == stub.page.get_by_test_id("ask-matters").evaluate(look)  # it does something, and looks so
     click(stub, "groups-pair")
     assert saved(stub)["pair"] == ["temp", "season"]
     assert "heatmap" in saved(stub)["panels"]
@@ -553,6 +623,13 @@ def test_a_recorded_page_draws_it_all_and_says_what_needs_python(stub: Stub) -> 
     page = stub.page.locator(".host").nth(1)
     page.locator("[data-testid=curves][data-overlays='group-0,group-1,group-2']").wait_for()
     assert page.locator("[data-testid=hints] li").count() == 3  # and what a curve per group is not
+    assert page.get_by_test_id("by").input_value() == "season"
+    # Of another feature only the curve was recorded.
+    page.locator("[data-testid=feature][data-name=hour]").click()
+    page.locator("[data-testid=curves][data-drawn='hour|count'][data-overlays='']").wait_for()
+    assert page.get_by_test_id("by").input_value() == ""
+    page.locator("[data-testid=feature][data-name=temp]").click()
+    page.locator("[data-testid=curves][data-overlays='group-0,group-1,group-2']").wait_for()
     for testid in ("effect-ale", "by", "color-by", "groups-pair"):
         control = page.get_by_test_id(testid)
         assert control.is_disabled()

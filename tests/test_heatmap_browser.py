@@ -33,9 +33,12 @@ class Live(live_page.Live):
 
     def settle(self) -> None:
         """Wait for a brush to rest, then go back and forth."""
-        self.page.wait_for_timeout(50)
-        self.stub.wait_for("stub.live.timers.size === 0")
-        super().settle()
+        for _ in range(30):
+            super().settle()
+            if self.page.evaluate("stub.live.timers.size") == 0:  # while a request waits, the page's own timer runs
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError("the page does not come to rest")
 
     @property
     def plot(self) -> dict[str, Any]:

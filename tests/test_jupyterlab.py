@@ -234,6 +234,61 @@ def test_picture_stays_when_the_kernel_is_gone(browser: Browser, jupyter_lab: La
     context.close()
 
 
+def ended(notebook: Notebook, how: str) -> None:
+    """Without a kernel: by JupyterLab's menu, or by somebody else at the server."""
+    notebook.kill() if how == "server" else notebook.shutdown()
+
+
+@pytest.mark.parametrize("how", ["server", "menu"])
+def test_no_control_is_on_without_its_picture_when_the_kernel_is_gone(
+    browser: Browser, jupyter_lab: Lab, how: str
+) -> None:
+    """JupyterLab takes what is saved for a dead kernel, loses it, and tells nobody."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1200})
+    notebook = jupyter_lab.open(context.new_page(), NOTEBOOKS / "quickstart.ipynb", name=f"dead-{how}.ipynb")
+    notebook.run_all()
+    widget = WidgetOnPage(notebook.page)
+    widget.wait_until_exact()
+    curves = widget.find("curves")
+    widget.choose("age")  # seen, so that the page can show it without Python
+    widget.choose("bmi")
+    widget.find("by").select_option("sex")
+    widget.root.locator("[data-testid=curves][data-overlays^='group-0,group-1']").wait_for(timeout=20_000)
+    notebook.wait_until("widget._progress['state'] == 'idle'")
+    ended(notebook, how)
+    widget.find("effect-ale").click()
+    widget.find("nokernel").wait_for(timeout=15_000)
+    assert "Saved picture, not connected to Python" in widget.find("nokernel").inner_text()
+    assert "Run the cell again" in widget.find("curve-message").inner_text()
+    ale = widget.find("effect-ale")
+    assert (ale.get_attribute("aria-pressed"), ale.is_disabled()) == ("false", True)
+    assert widget.find("effect-pd").get_attribute("aria-pressed") == "true"
+    # The groups' curves are those of the partial dependence, which is drawn.
+    assert (widget.find("by").input_value(), widget.find("by").is_disabled()) == ("sex", True)
+    assert (curves.get_attribute("data-overlays") or "").startswith("group-0,group-1")
+    # Another feature's curve is on the page, its groups are not.
+    widget.root.locator("[data-testid=feature][data-name=age]").click()
+    widget.root.locator("[data-testid=curves][data-drawn^='age|']").wait_for(timeout=5000)
+    assert (curves.get_attribute("data-overlays"), widget.find("by").input_value()) == ("", "")
+    context.close()
+
+
+def test_a_choice_that_no_kernel_took_is_taken_back(browser: Browser, jupyter_lab: Lab) -> None:
+    context = browser.new_context(viewport={"width": 1400, "height": 1200})
+    notebook = jupyter_lab.open(context.new_page(), NOTEBOOKS / "quickstart.ipynb", name="dead-choice.ipynb")
+    notebook.run_all()
+    widget = WidgetOnPage(notebook.page)
+    widget.wait_until_exact()
+    notebook.wait_until("widget._progress['state'] == 'idle'")
+    ended(notebook, "server")
+    widget.root.locator("[data-testid=feature][data-name=age]").click()
+    widget.find("nokernel").wait_for(timeout=15_000)
+    assert "age is not in this notebook" in widget.find("curve-message").inner_text()
+    assert widget.title == "bmi"
+    assert widget.find("curves").get_attribute("data-drawn").startswith("bmi|")
+    context.close()
+
+
 def test_saved_notebook_shows_its_widget_when_it_is_opened_again(browser: Browser, jupyter_lab: Lab) -> None:
     """With jupyter-config on JUPYTER_CONFIG_PATH, as in the demo: the picture comes back without a cell being run."""
     context = browser.new_context(viewport={"width": 1400, "height": 1200})

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,6 +89,17 @@ def test_odds_of_classes(live: Callable[..., Live]) -> None:
     at = int(np.flatnonzero(p["type"] == 0)[0])
     assert page.cell(at, "coefficient").strip() == f"× {np.exp(p['coefficient'][at]):#.3g}".rstrip(".")
     assert page.find("rules-sort-coefficient").inner_text() == "odds"
+
+
+def test_a_surrogate_says_which_class_it_explains(live: Callable[..., Live]) -> None:
+    labels = np.where(np.median(Y) < Y, "high", "low")
+    model = RuleFitClassifier(**FEW).fit(X, labels)
+    told = SimpleNamespace(predict_proba=model.predict_proba, classes_=model.classes_)  # no rules of its own
+    explainer = Explainer(told, X, labels)
+    fit = explainer.rules
+    explainer.rules = lambda y=None, **options: fit(y, **options, **FEW)  # type: ignore[method-assign]
+    page = live(explainer, None, output="low")
+    assert " % of the variation of P(low) on held-out rows" in page.find("rules-says").inner_text()
 
 
 def test_a_surrogate_says_how_well_it_imitates(live: Callable[..., Live]) -> None:
@@ -180,7 +192,7 @@ def test_filters(live: Callable[..., Live], own: RuleFitRegressor) -> None:
     assert shown() == {k for k in every if table.conditions[k] <= 1}
     page.press("rules-clear")
     assert shown() == every
-    assert page.find("rules-count").inner_text().startswith(f"{len(every)}, added to ")
+    assert page.find("rules-count").inner_text().startswith(f"{len(every)} terms, added to ")
 
 
 def test_a_features_name_filters_and_chips_take_it_back(live: Callable[..., Live], own: RuleFitRegressor) -> None:
@@ -350,6 +362,12 @@ def test_a_row_is_read_rule_by_rule(live: Callable[..., Live], own: RuleFitRegre
     assert set(near) == {at for at, _, _ in reply["misses"]}
     if near:
         assert page.cell(near[0], "row").startswith("misses: ")
+    for k in (held[0], *near[:1]):
+        title = page.line(k).locator("[data-by=row] span").get_attribute("title") or ""
+        for condition in own.ruleset_.terms[
+            page.widget._running.board["rules"].reading(page.picture["id"]).shown[k]
+        ].features:
+            assert f"{condition} is " in title
     page.find("rules-fires").select_option("row")
     assert page.ranks == held
     page.press("rules-row-leave")
@@ -357,7 +375,7 @@ def test_a_row_is_read_rule_by_rule(live: Callable[..., Live], own: RuleFitRegre
     page.find("rules-row").fill("nobody")
     page.find("rules-row").press("Enter")
     page.settle()
-    assert "no background row is called 'nobody'" in page.find("rules-error").inner_text()
+    assert "there is no row 'nobody'; rows are named such as" in page.find("rules-error").inner_text()
 
 
 def test_the_row_whose_curve_was_under_the_pointer(live: Callable[..., Live], own: RuleFitRegressor) -> None:
@@ -369,6 +387,13 @@ def test_the_row_whose_curve_was_under_the_pointer(live: Callable[..., Live], ow
     x, y = curves.px(curve["x"][at]), curves.py(ice["values"][line, at] + ice["offset"])
     page.page.mouse.move(x, y)
     page.page.mouse.move(x + 1, y)
+    page.find("rules-row-seen").wait_for()
+    said = page.find("rules-row-seen").inner_text()
+    # On the way to the button the pointer passes other curves, and does not rest on them.
+    page.page.mouse.move(x, curves.top + curves.y1 + 5, steps=25)
+    page.page.mouse.move(x, curves.top - 20)
+    page.page.wait_for_timeout(400)
+    assert page.find("rules-row-seen").inner_text() == said
     page.press("rules-row-seen")
     label = page.find("rules-sum").inner_text().removeprefix("row ").split(":")[0]
     row = int(label)

@@ -253,6 +253,15 @@ def test_a_row_adds_up_to_its_prediction(make, own):
         assert total == pytest.approx(own.predict(X)[row])
         assert reply["model"] == pytest.approx(own.predict(X)[row])
         number = picture["type"] == 1
+        own_values = dict(zip(picture["features"], reply["own"], strict=True))
+        for name in picture["features"]:
+            value = X[name].iloc[row]
+            if pd.isna(value):
+                assert own_values[name] == "missing"
+            elif isinstance(value, (float, np.floating)):
+                assert float(own_values[name]) == pytest.approx(value, rel=1e-5)
+            else:
+                assert own_values[name] == str(value)
         held = set(np.flatnonzero((design[row, place] > 0) & ~number))
         assert set(reply["holds"]) == held
         added = dict(reply["contributions"])
@@ -271,7 +280,12 @@ def test_a_row_is_found_by_its_label(make, own):
     widget = make(own, named)
     picture = shown(widget)
     assert ask(widget, "row", of=picture["id"], label="day 42")["result"]["row"] == 42
-    assert "no background row is called 'day 1000'" in ask(widget, "row", of=picture["id"], label="day 1000")["message"]
+    assert (
+        "there is no row 'day 1000'; rows are named such as"
+        in ask(widget, "row", of=picture["id"], label="day 1000")["message"]
+    )
+    assert ask(widget, "row", of=picture["id"], label="7")["result"]["row"] == 7  # no row is named so: its number
+    assert "there is no row" in ask(widget, "row", of=picture["id"], label=str(len(X)))["message"]
     assert "there is no row 5000" in ask(widget, "row", of=picture["id"], row=5000)["message"]
 
 

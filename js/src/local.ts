@@ -93,7 +93,7 @@ export class LocalKernel {
       case "resume":
         throw new Error("Nothing is being computed: the page is not connected to Python.");
       default:
-        return null;
+        return method === "file" ? null : undefined;
     }
   }
 

@@ -560,6 +560,8 @@ export interface RowReply {
   holds: number[];
   contributions: [number, number][];
   values: [number, number][];
+  /** Of each of the picture's features, in words. */
+  own: string[];
   rest: number;
   misses: [number, string, number | null][];
 }

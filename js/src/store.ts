@@ -81,6 +81,7 @@ export interface Shown {
 }
 
 const notSaved = (what: string) => `The curve of ${what} is not in this notebook: run the cell to see it.`;
+const GONE = "Python does not answer any more: the page shows what it has. Run the cell again to ask the model.";
 
 const ABOUT_RULES: Method[] = ["terms", "overlap", "row", "stability"];
 
@@ -134,7 +135,7 @@ export class Store {
 
   constructor(model: HostModel, record: PageRecord | null = null) {
     this.#model = model;
-    this.#requests = new Requests(model, this.#timers);
+    this.#requests = new Requests(model, this.#timers, () => this.#lose());
     this.brush = new Brush(
       {
         send: (params) => this.ask("select", params),
@@ -183,7 +184,14 @@ export class Store {
       ["_selection", (raw) => this.#setSelection(readSelection(raw))],
       ["_bookmarks", (raw) => this.#set(this.marked, isDict(raw) ? (raw as Record<string, number>) : {})],
       ["_split", (raw) => this.#set(this.split, readSplit(raw))],
-      ["_progress", (raw) => this.#set(this.progress, readProgress(raw))],
+      [
+        "_progress",
+        (raw) => {
+          const progress = readProgress(raw);
+          this.#set(this.progress, progress);
+          this.#requests.running = progress.state === "running";
+        },
+      ],
       ...PANELS.map((name): [string, (raw: unknown) => void] => [
         `_${name}`,
         (raw) => this.#set(this.pictures[name] as Signal<unknown>, readPicture(raw)),
@@ -266,26 +274,36 @@ export class Store {
       }
     });
     if (this.host.peek() === "kernel") {
-      this.#guard.sent(name, value, Date.now());
-      try {
-        this.#model.save_changes();
-        return;
-      } catch {
-        this.setLive(false); // the host refuses to send when its kernel is gone
-        this.#returnToPicture();
+      // JupyterLab loses what is saved for a kernel that is gone, and tells nobody: a request finds out, or its silence.
+      void this.#request("hello", {});
+      if (this.host.peek() === "kernel") {
+        this.#guard.sent(name, value, Date.now());
+        try {
+          this.#model.save_changes();
+          return;
+        } catch {
+          this.#lose();
+        }
       }
     }
     this.#local?.refresh();
   }
 
+  #lose(): void {
+    this.say("curve", GONE);
+    this.setLive(false);
+  }
+
   /** Without a kernel the curve on screen is the one there is. */
   #returnToPicture(): void {
-    const curve = this.curve.peek();
-    if (!this.waiting.peek() || !curve) return;
+    const { curve, info } = this;
+    if (!this.waiting.peek() || !curve.peek()) return;
     this.say("curve", notSaved(this.public.feature.peek()));
-    for (const name of ["feature", "output"] as const) {
-      this.public[name].value = curve[name];
-      this.#write(name, curve[name]);
+    const there = { ...curve.peek()!, model: info.peek()?.model ?? "" };
+    for (const name of ["feature", "output", "model"] as const) {
+      if (name === "model" && this.several.peek().length === 0) continue;
+      this.public[name].value = there[name];
+      this.#write(name, there[name]);
     }
   }
 
@@ -431,8 +449,7 @@ export class Store {
         return await this.#requests.send(method, params);
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
-        if (method === "open") return undefined; // nobody's act: the next one will find out
-        this.setLive(false);
+        if (method === "open") return undefined;
       }
     }
     return this.#local?.handle(method, params);
@@ -467,7 +484,9 @@ export class Store {
     } else {
       this.host.value = "saved";
       this.#local = new LocalKernel(this, false);
+      this.#requests.running = false;
       this.#requests.giveUp(false);
+      this.#returnToPicture();
     }
   }
 

@@ -53,6 +53,20 @@ describe("ranges from pixels and bars", () => {
     expect(rangeOfBar(cut, 2)).toBeNull();
     expect(someOutside(scene(edges, { total: 25, missing_count: 5 }).curve)).toBe(false);
   });
+  it("dragged from an outer bar's edge are open there, so that rounding loses no row", () => {
+    const one = scene([0.1, 0.6, 1.1]); // 0.6 px are 0.001
+    expect(ends(rangeBetween(one, 50 + 3, 350))).toEqual([null, 0.6]);
+    expect(ends(rangeBetween(one, 350, 650 - 3))).toEqual([0.6, null]);
+    expect(ends(rangeBetween(one, 50 + 6, 650 - 6))).toEqual([0.11, 1.09]);
+    // Other bars stay out, however narrow they are; so does what lies beyond the axis.
+    const narrow = scene(Array.from({ length: 301 }, (_, i) => i));
+    expect(ends(rangeOfBar(narrow, 1))).toEqual([1, 2]);
+    const cut = scene([0.1, 0.6, 1.1], { total: 25 });
+    expect(ends(rangeBetween(cut, 50 + 3, 350))).toEqual([0.105, 0.6]);
+    // The bars begin inside of an axis that is longer.
+    const inside = { ...one, x: linear([0, 1.2], [50, 650]) } as typeof one;
+    expect(ends(rangeBetween(inside, 50 + 20, 350))).toEqual([null, 0.6]);
+  });
   it("beyond the axis are drawn at its edge", () => {
     const one = scene([0, 10]);
     const range = { type: "range", feature: "a" } as const;

@@ -8,8 +8,10 @@ import { Store } from "../src/store";
 class FakeModel extends StaticModel {
   sent: { id: string; method: string; params: Record<string, unknown>; kind: string }[] = [];
   saves = 0;
+  gone = false; // as in JupyterLab: sending fails, saving is forgotten
   listeners = 0;
   override send(message?: unknown): void {
+    if (this.gone) throw new Error("Cannot send");
     this.sent.push(message as never);
   }
   override save_changes(): void {
@@ -266,12 +268,58 @@ describe("without a kernel", () => {
     expect(store.forget("temp")).toBe(true);
     expect(store.selection.value.text).toBe("");
   });
-  it("gives up waiting when the kernel goes", async () => {
+  it("answers itself what waits when the kernel goes, where it can", async () => {
+    const store = new Store(open());
+    const selected = store.ask("query", { text: "temp > 3" });
+    const asked = store.ask("overlap", { of: 1, term: 2 });
+    store.setLive(false);
+    await selected;
+    expect(store.selection.value.text).toBe("temp > 3");
+    await expect(asked).resolves.toBeUndefined();
+  });
+  it("finds out by the first act when the host loses what is saved", () => {
     const model = open();
     const store = new Store(model);
-    const asked = store.ask("invert", {});
-    store.setLive(false);
-    await expect(asked).resolves.toBeUndefined();
+    model.gone = true;
+    store.set("effect", "ale");
+    expect(store.host.value).toBe("saved");
+    expect(model.saves).toBe(0);
+    expect(store.messages.value.curve).toContain("Run the cell again");
+  });
+  it("goes back to the curve that is there", () => {
+    const model = open();
+    const store = new Store(model);
+    const { feature } = store.curve.value!;
+    store.set("feature", "season"); // goes out, and its answer never comes
+    expect(store.waiting.value).toBe(true);
+    model.gone = true;
+    vi.advanceTimersByTime(1100);
+    expect(store.host.value).toBe("saved");
+    expect([store.waiting.value, store.public.feature.value]).toEqual([false, feature]);
+    expect(store.messages.value.curve).toContain("season is not in this notebook");
+  });
+  it("knocks ever more rarely while something waits, and not at all while nothing does", () => {
+    const model = open();
+    const store = new Store(model);
+    const knocks = () => model.sent.filter(({ kind }) => kind === "cancel").length;
+    vi.advanceTimersByTime(60_000);
+    expect(knocks()).toBe(0);
+    void store.ask("invert", {});
+    vi.advanceTimersByTime(1000 * (1 + 2 + 4));
+    expect(knocks()).toBe(3);
+    vi.advanceTimersByTime(3_600_000);
+    expect(knocks()).toBeLessThan(130);
+    expect(store.host.value).toBe("kernel"); // busy, for all one knows
+    const before = knocks();
+    model.reply(model.sent[0].id);
+    vi.advanceTimersByTime(60_000);
+    expect(knocks()).toBe(before);
+    model.set("_progress", { state: "running", done: 1, total: 2, label: "" });
+    vi.advanceTimersByTime(1000);
+    expect(knocks()).toBe(before + 1);
+    model.set("_progress", { state: "idle", done: 2, total: 2, label: "" });
+    vi.advanceTimersByTime(60_000);
+    expect(knocks()).toBe(before + 1);
   });
   it("swaps curves on a recorded page and keeps the selection", () => {
     const store = new Store(new StaticModel(record.traits), record);

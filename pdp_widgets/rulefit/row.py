@@ -260,16 +260,20 @@ def _near_misses(rules: RuleSet, look: Evaluation) -> tuple[NearMiss, ...]:
 def _miss(k: int, condition: Condition, observed: Observed, sds: Mapping[str, float]) -> NearMiss:
     code = float(observed.codes[0])
     gap = np.nan
-    if np.isnan(code):
-        value = "missing"
-    elif observed.kind == "category":
-        value = (observed.labels or [])[int(code)]
-    else:
-        value = literal_text(code, observed.text_kind).strip("'") if observed.kind != "number" else f"{code:.6g}"
-        if isinstance(condition, Range):
-            low, high = (observed.as_held(bound) for bound in (condition.low, condition.high))
-            below = low is not None and (code < low or (code == low and not condition.low_closed))
-            bound = low if below else high
-            gap = np.nan if bound is None else float(bound) - code
+    if observed.kind != "category" and isinstance(condition, Range) and not np.isnan(code):
+        low, high = (observed.as_held(bound) for bound in (condition.low, condition.high))
+        below = low is not None and (code < low or (code == low and not condition.low_closed))
+        bound = low if below else high
+        gap = np.nan if bound is None else float(bound) - code
     sd = sds.get(condition.feature, np.nan)
-    return NearMiss(k, condition, value, gap, gap / sd if sd > 0 else np.nan)
+    return NearMiss(k, condition, value_text(observed), gap, gap / sd if sd > 0 else np.nan)
+
+
+def value_text(observed: Observed) -> str:
+    """Return the first row's value as people read it."""
+    code = float(observed.codes[0])
+    if np.isnan(code):
+        return "missing"
+    if observed.kind == "category":
+        return (observed.labels or [])[int(code)]
+    return f"{code:.6g}" if observed.kind == "number" else literal_text(code, observed.text_kind).strip("'")

@@ -107,6 +107,8 @@ export interface RowTerms {
   state: Uint8Array;
   contribution: Float64Array;
   misses: Map<number, [string, number | null]>;
+  /** The row's value of each feature, in words. */
+  own: string[];
 }
 
 export function rowTerms(p: Picture, reply: RowReply): RowTerms {
@@ -120,7 +122,7 @@ export function rowTerms(p: Picture, reply: RowReply): RowTerms {
   }
   for (const i of reply.holds) state[i] = 2;
   for (const [i, value] of reply.contributions) contribution[i] = value;
-  return { state, contribution, misses };
+  return { state, contribution, misses, own: reply.own ?? [] };
 }
 
 /** Positions of the terms that all filters let through, the most important first. */

@@ -138,7 +138,7 @@ export function Bookmarks({ ui }: { ui: Ui }) {
                   key={how}
                   type="button"
                   data-testid={`bookmark-${how}`}
-                  disabled={text === "" || !live}
+                  disabled={text === "" || !live || mark === kept}
                   title={about}
                   aria-label={`${how} ${mark}`}
                   onClick={() => combine(how, marks[mark])}

@@ -71,7 +71,7 @@ export function EffectControls({ ui }: { ui: Ui }) {
     const slope = traits.derivative.value && sloping;
     return {
       open: traits.panels.value.includes("effects"),
-      ale: traits.effect.value === "ale",
+      ...ui.drawn.value,
       hasAle: picture?.ale != null,
       ice: traits.show_ice.value,
       sloping,
@@ -83,11 +83,9 @@ export function EffectControls({ ui }: { ui: Ui }) {
       outcome: picture?.observed != null,
       observing: ui.observing.value,
       several: store.several.value.length > 0,
-      models: ui.models.value,
+      models: ui.models.value && (store.host.value === "kernel" || picture?.models != null),
       hasModels: picture?.models != null,
       marks: Object.keys(traits.bookmarks.value).length,
-      by: traits.by.value,
-      colour: traits.color_by.value,
       focus: traits.feature.value,
       features: store.info.value?.features ?? [],
     };

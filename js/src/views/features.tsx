@@ -306,6 +306,7 @@ export function Features({ ui, hidden }: { ui: Ui; hidden: boolean }) {
         ref={box}
         id={id}
         class="pdpw-list"
+        style={{ "--pdpw-rows": `${rowHeight * Math.min(8, Math.max(1, rows.length))}px` }}
         role="listbox"
         aria-label="Features"
         tabIndex={0}

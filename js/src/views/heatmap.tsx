@@ -35,7 +35,8 @@ export function Heatmap({ ui }: { ui: Ui }) {
     const [now, picture] = [state.surface.value, store.pictures.heatmap.value];
     if (!now || !picture?.status.stale) return false;
     const { feature, output } = store.public;
-    const other = now.output !== output.value || ![now.first, now.second].includes(feature.value);
+    const live = store.host.value === "kernel";
+    const other = now.output !== output.value || (live && ![now.first, now.second].includes(feature.value));
     return other || state.mode.value === "selection" || state.mode.value === "difference";
   });
   const title = heat

@@ -42,7 +42,7 @@ function Reading({ ui, feature, by, dismiss }: { ui: Ui; feature: string; by: st
         One curve per group of rows, with all that differs between them. To change {by} alone, in every row:{" "}
         <button
           type="button"
-          class="pdpw-toggle"
+          class="pdpw-question"
           data-testid="groups-pair"
           disabled={!live}
           title={live ? `Partial dependence on ${feature} and ${by} together` : "Needs Python: run the cell first"}
@@ -128,7 +128,7 @@ export function Regions({ ui }: { ui: Ui }) {
   const [whole, setWhole] = useState(false);
   const leaves = picture?.here?.leaves ?? [];
   const each = leaves.map(({ text }) => text).join("; ");
-  const shownEach = useValue(() => each !== "" && store.public.by.value === each, [each]);
+  const shownEach = useValue(() => each !== "" && ui.drawn.value.by === each, [each]);
   if (!open || !picture) return null;
   const { status, here, all } = picture;
   if (status.state === "ask" || status.state === "failed")
@@ -281,7 +281,7 @@ interface CurvesProps {
 /** Shows a curve for each group, or none of them any more. */
 function Curves({ ui, by, testid, about, children }: CurvesProps) {
   const { store } = ui;
-  const on = useValue(() => store.public.by.value === by, [by]);
+  const on = useValue(() => ui.drawn.value.by === by, [by]);
   const live = useValue(() => store.host.value === "kernel");
   return (
     <button

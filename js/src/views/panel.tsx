@@ -111,8 +111,21 @@ export function Line({
       {text}
     </button>
   );
+  // What is there of another output stays, and says so.
+  const other = useValue(() => {
+    const of = (store.pictures[name].value as { output?: string } | null)?.output;
+    const { value } = store.public.output;
+    return of && value && of !== value ? [of, value] : null;
+  });
   if (host !== "kernel") {
-    return filled ? null : <p class="pdpw-strip">Not saved: run the cell to see it.</p>;
+    const text = !filled
+      ? "Not saved: run the cell to see it."
+      : other && `This is about the output “${other[0]}”; “${other[1]}” is not saved.`;
+    return text ? (
+      <p class="pdpw-strip" data-testid={`${name}-other`}>
+        {text}
+      </p>
+    ) : null;
   }
   switch (status?.state) {
     case "ask":

@@ -38,12 +38,24 @@ function endOf(scene: Scene, pixel: number, side: "low" | "high"): number | null
 }
 
 const EDGE = 1e-3;
+/** As near, in px, as a hand comes to the end that it means. */
+const SNAP = 4;
+
+/** px from which on a range is open: where the outer bars end, if nothing lies beyond them, else the ends of the axis. */
+function outer({ x, curve }: Scene): [number, number] {
+  const [x0, x1] = x.range;
+  const edges = curve.hist?.edges;
+  if (!edges || someOutside(curve)) return [x0, x1];
+  const near = Math.min(SNAP, (x(edges[1]) - x(edges[0])) / 2); // no other bar
+  return [Math.max(x0, x(edges[0])) + near, Math.min(x1, x(edges[edges.length - 1])) - near];
+}
 
 export function rangeBetween(scene: Scene, a: number, b: number): Range {
   const [low, high] = a <= b ? [a, b] : [b, a];
   const [x0, x1] = scene.x.range;
-  const from = low <= x0 ? null : endOf(scene, Math.min(low, x1 - 0.01), "low");
-  const to = high >= x1 ? null : endOf(scene, Math.max(high, x0 + 0.01), "high");
+  const [first, last] = outer(scene);
+  const from = low <= first ? null : endOf(scene, Math.min(low, x1 - 0.01), "low");
+  const to = high >= last ? null : endOf(scene, Math.max(high, x0 + 0.01), "high");
   // On the border of two whole numbers both ends may round apart.
   const crossed = from !== null && to !== null && from > to;
   return { type: "range", feature: scene.curve.feature, low: from, high: crossed ? from : to };

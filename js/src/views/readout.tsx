@@ -121,7 +121,7 @@ export function Readout({ ui }: { ui: Ui }) {
         </tbody>
       </table>
       {line && <div class="pdpw-readout-row">{line}</div>}
-      {thin && <div class="pdpw-muted">{thin}</div>}
+      {thin && <div class="pdpw-muted">dashed: {thin}</div>}
     </div>
   );
 }

@@ -3,6 +3,7 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { count, fmt, percent } from "../geometry/format";
 import { asCsv, asMarkdown, type Picture } from "../geometry/rules";
+import type { Info } from "../model";
 import { useValue } from "./hooks";
 import { Panel } from "./panel";
 import { Filters } from "./rulesfilters";
@@ -56,11 +57,19 @@ export function Rules({ ui }: { ui: Ui }) {
 }
 
 /** How well terms stand for what they describe; `share` is how much they explain of held-out rows. */
-function says(p: Picture, share: number): string {
+function says(p: Picture, share: number, { scale = "", outputs = [] }: Partial<Info>): string {
   const explain = Number.isNaN(share) ? "" : percent(Math.max(0, share), 1);
   const rows = p.rows < p.rows_total ? `, fitted to ${count(p.rows)} of ${count(p.rows_total)} rows` : "";
   if (explain === "") return p.kind === "model" ? "all it predicts by" : `too few rows to say how well${rows}`;
-  const what = p.kind === "model" ? "the outcome" : p.link === "identity" ? "its variation" : "the log-loss";
+  const of = outputs.length < 2 ? "" : scale === "probability" ? ` of P(${p.output})` : ` of ${p.output}`;
+  const what =
+    p.kind === "model"
+      ? "the outcome"
+      : p.link !== "identity"
+        ? `the log-loss${of}`
+        : of
+          ? `the variation${of}`
+          : "its variation";
   return `they explain ${explain} of ${what} on held-out rows${rows}`;
 }
 
@@ -76,7 +85,8 @@ function Controls({ ui, state, p }: { ui: Ui; state: RulesState; p: Picture }) {
   const fitting = useValue(
     () => state.subject.value !== "" && !WAITS.includes(store.pictures.rules.value?.status?.state ?? ""),
   );
-  const text = fitting ? "Fitting rules" : says(p, path ? path.explained[at] : (p.fidelity ?? Number.NaN));
+  const info = useValue(() => store.info.value ?? {});
+  const text = fitting ? "Fitting rules" : says(p, path ? path.explained[at] : (p.fidelity ?? Number.NaN), info);
   const described = wanted || (p.kind === "outcome" ? "outcome" : "model");
   const subject = (to: "model" | "outcome") => (
     <button
@@ -236,10 +246,10 @@ function Row({ state, p }: { state: RulesState; p: Picture }) {
         <input
           type="text"
           class="pdpw-end"
-          size={8}
+          size={16}
           data-testid="rules-row"
-          aria-label="Row to explain, by its label"
-          placeholder="label"
+          aria-label="Row to explain, by its label or number"
+          placeholder="row label or number"
           disabled={host !== "kernel"}
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}

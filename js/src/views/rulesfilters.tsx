@@ -148,9 +148,9 @@ export function Filters({ ui, state, p }: { ui: Ui; state: RulesState; p: Pictur
         class="pdpw-muted"
         data-testid="rules-count"
         data-n={shown}
-        title={`Their sum starts at ${fmt(p.start)}, where no rule holds and every number is at its mean (intercept ${fmt(p.intercept)})`}
+        title={`The sum starts at ${fmt(p.start)}: no rule holds, and linear terms stand relative to their means (intercept at zero ${fmt(p.intercept)})`}
       >
-        {shown === total ? count(total) : `${count(shown)} of ${count(total)}`}
+        {shown === total ? count(total) : `${count(shown)} of ${count(total)}`} {total === 1 ? "term" : "terms"}
         {p.left_out > 0 ? `, the most important of ${count(total + p.left_out)}` : ""}, added to {fmt(p.start)}
       </span>
       {filters !== NO_FILTERS && JSON.stringify(filters) !== JSON.stringify(NO_FILTERS) && (

@@ -26,6 +26,7 @@ import {
 import type { Op, Related, RowReply } from "../model";
 import type { Ui } from "./ui";
 
+const REST = 250; // ms
 const BY_RANK: SortKey[] = [{ by: "rank", down: false }];
 
 export class RulesState {
@@ -40,7 +41,7 @@ export class RulesState {
   /** What is described next, while its rules are not there; "" for what the picture shows. */
   readonly subject = signal<"" | "model" | "outcome">("");
   readonly row = signal<RowReply | null>(null);
-  /** The sampled row that was under the pointer last, by its position in the sample; -1 before. */
+  /** The sampled row on whose curve the pointer rested last, by its position in the sample; -1 before. */
   readonly seen = signal(-1);
   /** The term that is looked at without being chosen; -1 for none. */
   readonly look = signal(-1);
@@ -85,10 +86,19 @@ export class RulesState {
       const read = open && p && terms && open.of === p.id ? { ...open, about: aboutTerm(p, terms, open.term) } : null;
       return itemsOf(this.groups.value, this.closed.value, read);
     });
+    // On its way to the button the pointer passes other rows' curves: only where it rests one is meant.
+    let [over, rest] = [-1, 0];
     ui.watch(() => {
       const { row } = ui.hover.value;
-      if (row >= 0) this.seen.value = row;
+      if (row === over) return;
+      over = row;
+      clearTimeout(rest);
+      if (row >= 0)
+        rest = window.setTimeout(() => {
+          this.seen.value = row;
+        }, REST);
     });
+    ui.abort.addEventListener("abort", () => clearTimeout(rest), { once: true });
     ui.watch(() => {
       const p = this.picture.value;
       if (p && (p.kind === "outcome") === (this.subject.value === "outcome")) this.subject.value = "";

@@ -40,7 +40,7 @@ function headsOf(p: Picture, row: string | null): Head[] {
       : {
           by: "row",
           name: `row ${row}`,
-          width: "11em",
+          width: "minmax(11em, 0.4fr)",
           about: "What the term adds for this row, or which one condition fails",
         },
     {
@@ -387,8 +387,9 @@ function cellsOf(
     term: () => <Term p={p} terms={terms} i={i} />,
     row: () => {
       const miss = row?.misses.get(i);
-      if (row?.state[i] === 2) return signed(row.contribution[i]);
-      return miss ? <span title={miss[0]}>misses: {miss[0]}</span> : "";
+      const own = row && terms.features[i].map((at) => `${p.features[at]} is ${row.own[at]}`).join(", ");
+      if (row?.state[i] === 2) return <span title={own!}>{signed(row.contribution[i])}</span>;
+      return miss ? <span title={`${miss[0]}; ${own}`}>misses: {miss[0]}</span> : "";
     },
     coefficient: () => (
       <>

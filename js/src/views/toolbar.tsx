@@ -60,8 +60,13 @@ function Model({ ui }: { ui: Ui }) {
   const title = useValue(() => store.info.value?.model ?? "");
   const several = useValue(() => store.several.value);
   const chosen = useValue(() => store.public.model.value);
-  const live = useValue(() => store.host.value === "kernel");
-  const off = live ? "" : "Needs Python: run the cell first";
+  const host = useValue(() => store.host.value);
+  const live = host === "kernel";
+  const off = live
+    ? ""
+    : host === "recorded"
+      ? `This page is of the model ${title}; of the others it has only curves`
+      : "Needs Python: run the cell first";
   if (several.length > 0)
     return (
       <span class="pdpw-pick">
@@ -196,7 +201,8 @@ export function Toolbar({ ui }: { ui: Ui }) {
       )}
       {host === "recorded" && (
         <p class="pdpw-strip" data-testid="nokernel">
-          Recorded: {count(sampled)} of {count(info?.rows ?? sampled)} rows
+          Recorded: {info?.models?.length ? `the model ${info.model}, ` : ""}
+          {count(sampled)} of {count(info?.rows ?? sampled)} rows
           {info && info.rows_given > info.rows ? ` (${sampledText(info, info.rows)})` : ""}, no kernel.
         </p>
       )}

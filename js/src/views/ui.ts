@@ -56,6 +56,8 @@ export class Ui {
   readonly colours: ReadonlySignal<Palette>;
   /** What stands beside the curve on screen; null while that is of another one. */
   readonly effects: ReadonlySignal<Pictures["effects"] | null>;
+  /** What the controls show as chosen: what is wanted, and without a kernel what there is. */
+  readonly drawn: ReadonlySignal<{ ale: boolean; by: string; colour: string }>;
   /** Where slopes are drawn; null for values. */
   readonly steps: ReadonlySignal<Steps | null>;
   /** Both sides as they are drawn. */
@@ -91,7 +93,27 @@ export class Ui {
     this.effects = computed(() => {
       const picture = panels.value.includes("effects") ? store.pictures.effects.value : null;
       const curve = store.curve.value;
-      return picture && picture.feature === curve?.feature && picture.output === curve?.output ? picture : null;
+      if (!picture || picture.feature !== curve?.feature || picture.output !== curve?.output) return null;
+      if (store.host.value === "kernel") return picture;
+      // What it has of another effect or of another selection will not be replaced.
+      const same = picture.effect === (effect.value === "ale" && picture.ale?.all ? "ale" : "pd");
+      const now = picture.selection_id === store.selection.value.id;
+      const { groups, models } = picture;
+      return {
+        ...picture,
+        groups: same && (now || !groups?.selected) ? groups : null,
+        models: same && (now || !models?.selected) ? models : null,
+      };
+    });
+    this.drawn = computed(() => {
+      const wanted = { ale: effect.value === "ale", by: by.value, colour: color_by.value };
+      if (store.host.value === "kernel") return wanted;
+      const { ale, groups, colour } = this.effects.value ?? {};
+      return {
+        ale: wanted.ale && ale?.all != null,
+        by: groups?.by === wanted.by ? wanted.by : "",
+        colour: colour?.feature === wanted.colour ? wanted.colour : "",
+      };
     });
     this.steps = computed(() => {
       const curve = store.curve.value;
@@ -150,6 +172,7 @@ export class Ui {
         selection: store.selection.value.text === "" ? 0 : store.selection.value.id,
       };
       const overlays = own && picture ? overlaysOf(own, picture, wanted) : [];
+      const model = store.info.value?.model ?? "";
       const ale = overlays.some(({ kind }) => kind === "ale");
       const models = overlays.some(({ kind }) => kind === "model");
       return {
@@ -158,7 +181,15 @@ export class Ui {
         // Changes from a first value, and slopes, are not observed.
         observed: this.observing.value && !steps && !centered.value ? (picture?.observed ?? null) : null,
         tints: this.tints.value?.rows ?? null,
-        title: classes ? (own?.output ?? "") : ale ? "PD" : models ? (store.info.value?.model ?? "") : "all rows",
+        title: classes
+          ? (own?.output ?? "")
+          : ale
+            ? "PD"
+            : models
+              ? wanted.selection
+                ? `all rows (${model})`
+                : model
+              : "all rows",
       };
     });
     const rows = computed(() => rowsToDraw(lines.value));

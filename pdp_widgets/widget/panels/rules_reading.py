@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pdp_widgets.inputs import InputError
-from pdp_widgets.inputs.conditions import Levels, Rows
+from pdp_widgets.inputs.conditions import Levels, Rows, observed_of
 from pdp_widgets.rulefit import Linear, Rule
 from pdp_widgets.rulefit.evaluation import Evaluation, is_condition
 from pdp_widgets.rulefit.importance import global_importance, importance_features, relative, shares
+from pdp_widgets.rulefit.row import value_text
 from pdp_widgets.rulefit.stability import Tally
 from pdp_widgets.widget.wire import pack, scalar
 
@@ -249,19 +250,28 @@ class Reading:
             "holds": [place[k] for k in place if why.values[k] and is_condition(self.rules.terms[k])],
             "contributions": [[at, float(contributions[k])] for k, at in place.items() if contributions[k] != 0],
             "values": [[at, float(why.values[k])] for k, at in place.items() if not is_condition(self.rules.terms[k])],
+            "own": self._own(row),
             "rest": float(sum(contributions[k] for k in self.order[MOST_TERMS:])),
             "misses": [[place[miss.term], miss.words, scalar(abs(miss.gap_sd))] for miss in misses],
         }
 
+    def _own(self, row: int) -> list[str]:
+        """Return a row's value of each feature that the terms are about, as people read it."""
+        one = self.found.table.take(np.array([row]))
+        return [value_text(observed_of(one, name)) for name in self._columns["features"]]
+
     def _position(self, label: str) -> int:
-        """Return the position of a background row by its label."""
+        """Return the position of a background row by its label, or by its number where no row has that label."""
         table = self.explainer.table
         if not self.labels:
             for row in reversed(range(table.n_rows)):  # of equal labels the first one counts
                 self.labels[table.row_label(row)] = row
         if label not in self.labels:
+            if label.isdecimal() and int(label) < table.n_rows:
+                return int(label)
+            some = ", ".join(repr(table.row_label(row)) for row in range(min(2, table.n_rows)))
             raise InputError(
-                f"no background row is called {label!r}; there are {table.n_rows:,}, such as {table.row_label(0)!r}"
+                f"there is no row {label!r}; rows are named such as {some}, or numbered from 0 to {table.n_rows - 1}"
             )
         return self.labels[label]
 
