@@ -48,20 +48,21 @@ class Live:
                 self.widget.set_state({name: value})
             requests = self.stub.requests("")
             fresh, self.answered = requests[self.answered :], len(requests)
-            for request in fresh:
-                self._answer(request)
+            replies = [self._answer(request) for request in fresh]
             assert self.widget.wait(60)
             before, self._shown = self._shown, self._traits()
             own = {name for name, _ in saved}
-            for name, value in self._shown.items():
-                if name in own or value != before[name]:
-                    self.stub.call("set", name, value)
+            news = [name for name, value in self._shown.items() if name in own or value != before[name]]
+            for name in news:
+                self.stub.call("set", name, self._shown[name])
+            for reply in replies:  # what is on screen changes before the answer comes
+                self.stub.call("reply", *reply)
             self.page.wait_for_timeout(60)
-            if not fresh and not saved:
+            if not fresh and not news:
                 return
 
-    def _answer(self, request: dict[str, Any]) -> None:
-        """Let the widget answer, perhaps from another thread and with bytes."""
+    def _answer(self, request: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the widget's answer as the stub host takes it; it may come from another thread and with bytes."""
         heard: list[tuple[Any, Any]] = []
         there = threading.Event()
 
@@ -74,9 +75,7 @@ class Live:
         assert there.wait(30)
         ((content, buffers),) = heard
         letters = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
-        self.stub.call(
-            "reply", request["id"], content["status"], content.get("message", ""), 0, content.get("result"), letters
-        )
+        return request["id"], content["status"], content.get("message", ""), 0, content.get("result"), letters
 
     def find(self, testid: str) -> Locator:
         return self.page.get_by_test_id(testid)
