@@ -475,8 +475,13 @@ def test_a_kernel_that_went_with_a_choice_takes_the_choice_with_it(stub: Stub) -
     """JupyterLab says nothing when traits are saved for a kernel that is gone; messages it refuses."""
     opened(stub)
     effects(stub)
-    stub.page.evaluate("() => { stub.widgets[0].model.send = () => { throw Error('Cannot send'); }; }")
-    click(stub, "effect-ale")
+    # At one go: the page looks for the kernel by itself, too, while something is computed.
+    stub.page.evaluate(
+        """() => {
+            stub.widgets[0].model.send = () => { throw Error('Cannot send'); };
+            stub.widgets[0].el.querySelector('[data-testid=effect-ale]').click();
+        }"""
+    )
     stub.page.get_by_test_id("nokernel").wait_for()
     assert "Run the cell again" in stub.text("curve-message")
     assert stub.page.get_by_test_id("effect-pd").get_attribute("aria-pressed") == "true"

@@ -238,11 +238,17 @@ def test_a_selection_is_named_restored_and_combined(live: Callable[..., Live]) -
         on.settle()
         assert (on.widget.selection.mask == expected).all(), how
 
+    note = row.get_by_test_id("bookmark-note")
+    note.fill("school holidays")
+    note.press("Enter")
+    on.settle()
+    assert on.widget.notes == {"summer": "school holidays"}
     row.get_by_test_id("bookmark-rename").click()
     on.page.get_by_test_id("bookmark-rename-to").fill("June to August")
     on.page.keyboard.press("Enter")
     on.settle()
     assert on.widget.bookmarks == {"June to August": "season == 'SUMMER'", "warm": "temp > 15"}
+    assert on.widget.notes == {"June to August": "school holidays"}
     warm.get_by_test_id("bookmark-delete").click()
     on.settle()
     assert list(on.widget.bookmarks) == ["June to August"]

@@ -49,6 +49,26 @@ def test_what_is_no_bookmark_is_refused_and_changes_nothing(make, given, message
     assert w.select(w.bookmarks["kept"]).n == w._bookmarks["kept"]
 
 
+def test_a_note_goes_with_its_bookmark(make):
+    w = make(
+        feature="temp", bookmarks={"warm": "temp > 20"}, notes={"warm": " more of them? ", "gone": "no such bookmark"}
+    )
+    assert w.notes == {"warm": "more of them?"}
+    w.bookmark("cold", "temp < 5", note="ask again")
+    assert w.notes == {"warm": "more of them?", "cold": "ask again"}
+    other = make(feature="n")
+    other.view_state = json.loads(json.dumps(w.view_state))
+    assert (other.bookmarks, other.notes) == (w.bookmarks, w.notes)
+    assert "notes={'warm': 'more of them?', 'cold': 'ask again'}" in w.to_python()
+    w.set_state({"notes": {"warm": "from the page", "cold": ""}})
+    assert w.notes == {"warm": "from the page"}
+    w.bookmarks = {}
+    assert w.notes == {}
+    for wrong in ("text", {"warm": 3}, {"warm": "x" * 3000}):
+        with pytest.raises(InputError, match="notes"):
+            w.notes = wrong
+
+
 def test_rows_of_a_bookmark_outlive_many_selections(make):
     w = make()
     w.bookmark("first", np.arange(300) < 5)

@@ -35,7 +35,7 @@
 //   importance      in each feature .pdpw-imp (title: the numbers), .pdpw-amount-all and -sel (bars, whiskers); sort-reason
 //   questions       ask-matters|interacts|disagree|rules, answer (data-question), answer-show, answer-dismiss
 //   chips           chips (a list; not there while the text is edited) with chip (data-text) and chip-remove; bookmarks-open,
-//                   bookmark-name, bookmark-keep, bookmark (data-name) with bookmark-select|and|or|not|rename|rename-to|delete
+//                   bookmark-name, bookmark-keep, bookmark (data-name) with bookmark-note, bookmark-select|and|or|not|rename|rename-to|delete
 //   layout          divider-features|side|height (separators), fold-PANEL, full-PANEL|curves, screen (full screen)
 //   toolbar         model (a select, where there are several), output (select, or combobox above 10 outputs; data-value on the latter), rows, stop, resume,
 //                   cancel, status (busy, stopped), nokernel, failed

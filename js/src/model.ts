@@ -25,6 +25,7 @@ export const PUBLIC_TRAITS = [
   "row",
   "panels",
   "bookmarks",
+  "notes",
   "theme",
   "size",
 ] as const;
@@ -93,6 +94,8 @@ export interface PublicTraits {
   panels: string[];
   /** Selections by name, as text. */
   bookmarks: Record<string, string>;
+  /** What is written about them, by name. */
+  notes: Record<string, string>;
   theme: "auto" | "light" | "dark";
   size: "normal" | "large";
 }

@@ -63,6 +63,7 @@ const DEFAULTS: PublicTraits = {
   row: null,
   panels: [],
   bookmarks: {},
+  notes: {},
   theme: "auto",
   size: "normal",
 };

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .selection import History
 
-__all__ = ["LEAST_GROUPS", "MOST", "counts", "groups", "key", "read"]
+__all__ = ["LEAST_GROUPS", "MOST", "counts", "groups", "key", "read", "read_notes"]
 
 MOST = 100
 """Bookmarks of one widget."""
@@ -26,6 +26,7 @@ LEAST_GROUPS = 2
 """Bookmarks that can be compared."""
 
 _LONGEST_NAME = 80
+_LONGEST_NOTE = 2000
 
 
 def key(features: Collection[str]) -> str:
@@ -79,6 +80,23 @@ def read(given: Any, history: History) -> dict[str, Node]:
             raise InputError(f"the bookmark {name.strip()!r} selects nothing; select rows first")
         found[name.strip()] = history.shortest(node)
     return found
+
+
+def read_notes(given: Any) -> dict[str, str]:
+    """Return what is written about bookmarks, by name, without what is empty.
+
+    Raises
+    ------
+    InputError
+        For what is no mapping of names to texts, or too long.
+    """
+    if not isinstance(given, Mapping) or not all(isinstance(text, str) for pair in given.items() for text in pair):
+        raise InputError(
+            f"notes={given!r}; expected texts by the names of bookmarks, such as {{'warm days': 'more rentals'}}"
+        )
+    if len(given) > MOST or any(len(text) > _LONGEST_NOTE for text in given.values()):
+        raise InputError(f"notes: there may be {MOST}, of up to {_LONGEST_NOTE} characters each")
+    return {name.strip(): text.strip() for name, text in given.items() if text.strip()}
 
 
 def counts(bookmarks: Mapping[str, Node], history: History) -> dict[str, int]:

@@ -48,7 +48,7 @@ _EXPLAINER_DEFAULTS = {
     if parameter.kind is parameter.KEYWORD_ONLY
 }
 _VIEW_OPTIONS = {
-    "feature", "output", "model", "show_models", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "row", "panels", "bookmarks",
+    "feature", "output", "model", "show_models", "centered", "show_ice", "sort_by", "pair", "effect", "by", "color_by", "derivative", "row", "panels", "bookmarks", "notes",
     "theme", "size",
 }  # fmt: skip
 _HOST_OPTIONS = {"layout", "tooltip", "tabbable"}
@@ -281,7 +281,7 @@ class PDPWidget(WidgetTraits):
         with self.changing():
             return self._show(self._history.redo())
 
-    def bookmark(self, name: str, subgroup: Any = None) -> None:
+    def bookmark(self, name: str, subgroup: Any = None, *, note: str | None = None) -> None:
         """Keep a selection by name: ``select(bookmarks[name])``, or a click, goes back to it.
 
         Parameters
@@ -290,6 +290,8 @@ class PDPWidget(WidgetTraits):
             A bookmark of this name is replaced.
         subgroup : str, mask, condition or Selection, optional
             Whatever ``select`` takes; by default what is selected.
+        note : str, optional
+            What there is to say about it; see ``notes``.
 
         Raises
         ------
@@ -297,6 +299,8 @@ class PDPWidget(WidgetTraits):
             When there is nothing to keep.
         """
         self.bookmarks = {**self.bookmarks, name: self.selection if subgroup is None else subgroup}
+        if note is not None:
+            self.notes = {**self.notes, name: note}
 
     def view(self, *parts: str) -> Part:
         """Return some parts of the page, to be shown in another cell: the same state in a view of its own.
@@ -630,8 +634,16 @@ class PDPWidget(WidgetTraits):
         self._history.kept = kept
         return {name: node.text for name, node in kept.items()}
 
+    @t.validate("notes")
+    def _valid_notes(self, proposal: Any) -> dict[str, str]:
+        try:
+            return bookmarks.read_notes(proposal["value"])
+        except InputError as error:
+            raise WidgetInputError(str(error)) from None
+
     @t.observe("bookmarks")
     def _bookmarks_changed(self, _: Any) -> None:
+        self.notes = {name: text for name, text in self.notes.items() if name in self.bookmarks}
         self._bookmarks = bookmarks.counts(self._history.kept, self._history)
         if self.by == bookmarks.key(self.explainer.features):
             if len(self.bookmarks) < bookmarks.LEAST_GROUPS:

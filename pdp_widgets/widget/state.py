@@ -28,7 +28,7 @@ __all__ = ["PLAIN", "get", "put"]
 
 PLAIN = (
     "model", "output", "pair", "feature", "effect", "by", "color_by", "centered", "derivative", "show_ice", "show_models", "row", "sort_by",
-    "panels", "theme", "size",
+    "panels", "theme", "size", "notes",
 )  # fmt: skip
 """Traits that are kept as they are, in the order in which they are set."""
 

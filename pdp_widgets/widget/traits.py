@@ -129,6 +129,9 @@ class WidgetTraits(anywidget.AnyWidget):
     bookmarks: Any = Focus({}).tag(sync=True)
     """Selections by name: ``{"warm": "temp > 20"}``; may be set to whatever ``select`` takes, by name."""
 
+    notes: Any = Focus({}).tag(sync=True)
+    """What the person has written about bookmarks, by their names; a note goes with its bookmark."""
+
     theme = t.Enum(["auto", "light", "dark"], "auto").tag(sync=True)
     """Colours; "auto" follows the host."""
 

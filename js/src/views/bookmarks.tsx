@@ -25,6 +25,7 @@ const suggestion = (text: string, taken: Record<string, string>) => {
 export function Bookmarks({ ui }: { ui: Ui }) {
   const { store } = ui;
   const marks = useValue(() => store.public.bookmarks.value);
+  const notes = useValue(() => store.public.notes.value);
   const counts = useValue(() => store.marked.value);
   const selection = useValue(() => store.selection.value);
   const live = useValue(() => store.host.value === "kernel");
@@ -48,6 +49,7 @@ export function Bookmarks({ ui }: { ui: Ui }) {
     if (free) {
       const change = <T,>(all: Record<string, T>) =>
         Object.fromEntries(Object.entries(all).map(([key, value]) => [key === renaming.name ? to : key, value]));
+      store.set("notes", change(notes)); // first: without a bookmark of its name a note is dropped
       store.set("bookmarks", change(marks));
       store.marked.value = change(counts);
     }
@@ -167,6 +169,17 @@ export function Bookmarks({ ui }: { ui: Ui }) {
                 ×
               </button>
             </span>
+            <input
+              type="text"
+              class="pdpw-bookmark-note"
+              data-testid="bookmark-note"
+              aria-label={`Note on ${mark}`}
+              placeholder="note"
+              maxLength={2000}
+              value={notes[mark] ?? ""}
+              title={notes[mark]}
+              onChange={(event) => store.set("notes", { ...notes, [mark]: event.currentTarget.value })}
+            />
           </li>
         ))}
       </ul>
